@@ -1,0 +1,41 @@
+# ringside_library(NAME SRCS ... HDRS ... DEPS ...)   a library; header-only when SRCS is empty
+# ringside_binary(NAME SRCS ... DEPS ...)             a program, placed in <build>/bin
+# ringside_test(NAME SRCS ... DEPS ... LABEL unit|integration|slow|gpu [DATA_DEPS target...])
+# Sources and dependencies are listed, never globbed, so that the graph can be read here.
+
+function(ringside_library name)
+  cmake_parse_arguments(ARG "" "" "SRCS;HDRS;DEPS" ${ARGN})
+  if(ARG_SRCS)
+    add_library(${name} STATIC ${ARG_SRCS} ${ARG_HDRS})
+    target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
+    target_link_libraries(${name} PUBLIC ${ARG_DEPS} PRIVATE $<BUILD_INTERFACE:ringside_flags>)
+  else()
+    add_library(${name} INTERFACE ${ARG_HDRS})
+    target_include_directories(${name} INTERFACE ${PROJECT_SOURCE_DIR})
+    target_link_libraries(${name} INTERFACE ${ARG_DEPS})
+  endif()
+endfunction()
+
+function(ringside_binary name)
+  cmake_parse_arguments(ARG "" "" "SRCS;DEPS" ${ARGN})
+  add_executable(${name} ${ARG_SRCS})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} ringside_flags)
+endfunction()
+
+function(ringside_test name)
+  cmake_parse_arguments(ARG "" "LABEL;TIMEOUT" "SRCS;DEPS;DATA_DEPS" ${ARGN})
+  if(NOT ARG_LABEL)
+    set(ARG_LABEL unit)
+  endif()
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${ARG_SRCS})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gmock_main ringside_flags)
+  if(ARG_DATA_DEPS)
+    add_dependencies(${name} ${ARG_DATA_DEPS})
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
+endfunction()

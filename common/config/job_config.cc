@@ -1,0 +1,137 @@
+#include "common/config/job_config.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/frame_codec.h"
+#include "common/status_macros.h"
+
+namespace ringside {
+namespace {
+
+absl::Status RequireKnown(absl::string_view flag, const std::string& value,
+                          const std::vector<std::string>& known) {
+  if (std::find(known.begin(), known.end(), value) != known.end()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--", flag, "=", value, ": must be one of ", absl::StrJoin(known, ", ")));
+}
+
+absl::Status RequireAtLeast(absl::string_view flag, int64_t value, int64_t least) {
+  if (value >= least) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("--", flag, "=", value, ": must be at least ", least));
+}
+
+absl::Status RequirePositive(absl::string_view flag, absl::Duration value) {
+  if (value > absl::ZeroDuration()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--", flag, "=", absl::FormatDuration(value), ": must be positive"));
+}
+
+std::string Bool(bool value) { return value ? "true" : "false"; }
+
+// Shortest text that reads back as the same double.
+std::string Number(double value) {
+  for (int precision = 6; precision < 17; ++precision) {
+    std::string text(32, '\0');
+    text.resize(std::snprintf(text.data(), text.size(), "%.*g", precision, value));
+    if (std::stod(text) == value) return text;
+  }
+  return absl::StrCat(value);
+}
+
+}  // namespace
+
+const std::vector<std::string>& KnownStrategies() {
+  static const auto* known = new std::vector<std::string>{"ps", "ring", "local"};
+  return *known;
+}
+
+const std::vector<std::string>& KnownModels() {
+  static const auto* known = new std::vector<std::string>{"mlp", "lenet"};
+  return *known;
+}
+
+const std::vector<std::string>& KnownDatasets() {
+  static const auto* known = new std::vector<std::string>{"mnist"};
+  return *known;
+}
+
+absl::Status JobConfig::Validate() const {
+  RINGSIDE_RETURN_IF_ERROR(RequireKnown("strategy", strategy, KnownStrategies()));
+  RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("workers", workers, 1));
+  RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("ps_shards", ps_shards, 1));
+  RINGSIDE_RETURN_IF_ERROR(RequireKnown("ring_link", ring_link, {"tcp"}));
+  RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("first_bucket_bytes", first_bucket_bytes, 4));
+  RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("bucket_bytes", bucket_bytes, 4));
+  if (frame_bytes < 4 || frame_bytes > kMaxFramePayloadBytes || frame_bytes % 4 != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("--frame_bytes=", frame_bytes,
+                                                   ": must be a multiple of 4 from 4 to ",
+                                                   kMaxFramePayloadBytes));
+  }
+  RINGSIDE_RETURN_IF_ERROR(RequireKnown("model", model, KnownModels()));
+  for (int64_t width : hidden) RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("hidden", width, 1));
+  RINGSIDE_RETURN_IF_ERROR(RequireKnown("dataset", dataset, KnownDatasets()));
+  RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("batch_size", batch_size, 1));
+  RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("steps", steps, 0));
+  RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("epochs", epochs, 0));
+  if ((steps > 0) == (epochs > 0)) {
+    return absl::InvalidArgumentError(absl::StrCat("--steps=", steps, " and --epochs=", epochs,
+                                                   ": exactly one of them must be positive"));
+  }
+  RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("seed", seed, 0));
+  RINGSIDE_RETURN_IF_ERROR(optimizer.Validate());
+  RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("threads", threads, 1));
+  RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("warmup_steps", warmup_steps, 0));
+  RINGSIDE_RETURN_IF_ERROR(RequirePositive("lease", lease));
+  RINGSIDE_RETURN_IF_ERROR(RequirePositive("step_timeout", step_timeout));
+  RINGSIDE_RETURN_IF_ERROR(RequirePositive("join_timeout", join_timeout));
+  return absl::OkStatus();
+}
+
+std::map<std::string, std::string> JobConfig::SharedSettings() const {
+  return {
+      {"strategy", strategy},
+      {"workers", absl::StrCat(workers)},
+      {"ps_shards", absl::StrCat(shards())},
+      {"ring_link", ring_link},
+      {"congestion_control", congestion_control},
+      {"first_bucket_bytes", absl::StrCat(first_bucket_bytes)},
+      {"bucket_bytes", absl::StrCat(bucket_bytes)},
+      {"frame_bytes", absl::StrCat(frame_bytes)},
+      {"model", model},
+      {"hidden", absl::StrJoin(hidden, ",")},
+      {"dataset", dataset},
+      {"batch_size", absl::StrCat(batch_size)},
+      {"steps", absl::StrCat(steps)},
+      {"epochs", absl::StrCat(epochs)},
+      {"seed", absl::StrCat(seed)},
+      {"optimizer", optimizer.name},
+      {"learning_rate", Number(optimizer.learning_rate)},
+      {"momentum", Number(optimizer.momentum)},
+      {"nesterov", Bool(optimizer.nesterov)},
+      {"weight_decay", Number(optimizer.weight_decay)},
+      {"beta1", Number(optimizer.beta1)},
+      {"beta2", Number(optimizer.beta2)},
+      {"epsilon", Number(optimizer.epsilon)},
+      {"threads", absl::StrCat(threads)},
+      {"evaluate", Bool(evaluate)},
+      {"warmup_steps", absl::StrCat(warmup_steps)},
+  };
+}
+
+std::vector<std::string> JobConfig::ToFlags() const {
+  std::map<std::string, std::string> values = SharedSettings();
+  values["ps_shards"] = absl::StrCat(ps_shards);
+  values["data_dir"] = data_dir;
+  values["out"] = out;
+  values["trial"] = absl::StrCat(trial);
+  values["lease"] = absl::FormatDuration(lease);
+  values["step_timeout"] = absl::FormatDuration(step_timeout);
+  values["join_timeout"] = absl::FormatDuration(join_timeout);
+  std::vector<std::string> flags;
+  for (const auto& [name, value] : values) flags.push_back(absl::StrCat("--", name, "=", value));
+  return flags;
+}
+
+}  // namespace ringside

@@ -1,0 +1,73 @@
+// Everything that a job can be told, as one plain struct. Flags fill it (job_flags.h); nothing below main reads flags.
+#ifndef RINGSIDE_COMMON_CONFIG_JOB_CONFIG_H_
+#define RINGSIDE_COMMON_CONFIG_JOB_CONFIG_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "common/network/bind_address.h"
+#include "common/optimizer.h"
+
+namespace ringside {
+
+struct JobConfig {
+  // How gradients meet.
+  std::string strategy = "ring";  // ps, ring, local
+  int workers = 1;
+  int ps_shards = 1;              // used by ps alone
+  std::string ring_link = "tcp";
+  std::string congestion_control; // of the ring's sockets; empty: the system's default
+  int64_t first_bucket_bytes = 256 << 10;
+  int64_t bucket_bytes = 4 << 20;
+  int64_t frame_bytes = 1 << 20;  // payload of one message, in all strategies
+
+  // What is trained.
+  std::string model = "mlp";      // mlp, lenet
+  std::vector<int64_t> hidden = {256, 128};  // hidden layers of the mlp
+  std::string dataset = "mnist";
+  std::string data_dir = "data/mnist10k";
+  int batch_size = 32;            // per rank
+  int64_t steps = 0;              // exactly one of steps and epochs is positive
+  int64_t epochs = 0;
+  int64_t seed = 1;
+  OptimizerConfig optimizer;
+  int threads = 1;                // of LibTorch, per rank
+  bool evaluate = true;           // on the test set, at the end
+  int64_t warmup_steps = 10;      // left out of statistics
+
+  // Deadlines.
+  absl::Duration lease = absl::Seconds(10);
+  absl::Duration step_timeout = absl::Seconds(60);
+  absl::Duration join_timeout = absl::Seconds(120);
+
+  // Where results go; empty: nowhere.
+  std::string out;
+  int64_t trial = 0;
+
+  // INVALID_ARGUMENT: names the flag, the value and what is allowed.
+  absl::Status Validate() const;
+
+  bool uses_servers() const { return strategy == "ps"; }
+  int shards() const { return uses_servers() ? ps_shards : 0; }
+  // Processes that run workers: one for `local`, which plays all ranks itself.
+  int worker_processes() const { return strategy == "local" ? 1 : workers; }
+  int64_t global_batch_size() const { return int64_t{batch_size} * workers; }
+
+  // Flag name -> value, everything that must agree between the workers of a job. What may differ between processes (out,
+  // data_dir, deadlines of joining) is not in it.
+  std::map<std::string, std::string> SharedSettings() const;
+  // Every flag of the job as arguments for a child process.
+  std::vector<std::string> ToFlags() const;
+};
+
+const std::vector<std::string>& KnownStrategies();
+const std::vector<std::string>& KnownModels();
+const std::vector<std::string>& KnownDatasets();
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_CONFIG_JOB_CONFIG_H_

@@ -1,0 +1,128 @@
+#include "common/config/job_flags.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+
+namespace {
+
+const ringside::JobConfig& Defaults() {
+  static const auto* defaults = new ringside::JobConfig;
+  return *defaults;
+}
+
+}  // namespace
+
+ABSL_FLAG(std::string, strategy, Defaults().strategy, "how gradients meet: ps, ring or local");
+ABSL_FLAG(int, workers, Defaults().workers, "number of workers (ranks)");
+ABSL_FLAG(int, ps_shards, Defaults().ps_shards, "shards of the parameter server (strategy ps)");
+ABSL_FLAG(std::string, ring_link, Defaults().ring_link, "transport between neighbours of the ring: tcp");
+ABSL_FLAG(std::string, congestion_control, Defaults().congestion_control,
+          "TCP congestion control of the ring's sockets, e.g. cubic; empty: the system's default");
+ABSL_FLAG(int64_t, first_bucket_bytes, Defaults().first_bucket_bytes,
+          "size at which the first bucket is closed; small, so that communication starts early");
+ABSL_FLAG(int64_t, bucket_bytes, Defaults().bucket_bytes, "size at which every other bucket is closed");
+ABSL_FLAG(int64_t, frame_bytes, Defaults().frame_bytes, "payload of one message, at most 1 MiB");
+ABSL_FLAG(std::string, model, Defaults().model, "mlp or lenet");
+ABSL_FLAG(std::vector<std::string>, hidden, {absl::StrJoin(Defaults().hidden, ",")},
+          "widths of the hidden layers of the mlp, e.g. 256,128");
+ABSL_FLAG(std::string, dataset, Defaults().dataset, "mnist");
+ABSL_FLAG(std::string, data_dir, Defaults().data_dir, "folder with the data files");
+ABSL_FLAG(int, batch_size, Defaults().batch_size, "samples per rank and step");
+ABSL_FLAG(int64_t, steps, Defaults().steps, "steps to train; give this or --epochs");
+ABSL_FLAG(int64_t, epochs, Defaults().epochs, "passes over the training set; give this or --steps");
+ABSL_FLAG(int64_t, seed, Defaults().seed, "seed of initialisation and shuffling");
+ABSL_FLAG(std::string, optimizer, Defaults().optimizer.name, "sgd, adam or adamw");
+ABSL_FLAG(double, learning_rate, Defaults().optimizer.learning_rate, "step size");
+ABSL_FLAG(double, momentum, Defaults().optimizer.momentum, "of sgd");
+ABSL_FLAG(bool, nesterov, Defaults().optimizer.nesterov, "Nesterov's momentum, of sgd");
+ABSL_FLAG(double, weight_decay, Defaults().optimizer.weight_decay, "L2 (sgd, adam) or decoupled (adamw)");
+ABSL_FLAG(double, beta1, Defaults().optimizer.beta1, "of adam and adamw");
+ABSL_FLAG(double, beta2, Defaults().optimizer.beta2, "of adam and adamw");
+ABSL_FLAG(double, epsilon, Defaults().optimizer.epsilon, "of adam and adamw");
+ABSL_FLAG(int, threads, Defaults().threads, "LibTorch threads per rank");
+ABSL_FLAG(bool, evaluate, Defaults().evaluate, "measure accuracy on the test set at the end");
+ABSL_FLAG(int64_t, warmup_steps, Defaults().warmup_steps, "first steps left out of all statistics");
+ABSL_FLAG(absl::Duration, lease, Defaults().lease,
+          "a lost process is named, and all others end, within this time");
+ABSL_FLAG(absl::Duration, step_timeout, Defaults().step_timeout, "longest wait for the sums of one step");
+ABSL_FLAG(absl::Duration, join_timeout, Defaults().join_timeout, "longest wait for all processes to join");
+ABSL_FLAG(std::string, out, Defaults().out, "folder for results; created if missing");
+ABSL_FLAG(int64_t, trial, Defaults().trial, "number of this repetition, recorded with the results");
+
+ABSL_FLAG(std::string, interface, "", "network interface to listen on: a name or a CIDR");
+ABSL_FLAG(std::string, listen, "", "address to listen on, overrides --interface");
+ABSL_FLAG(std::string, advertise, "", "name or address that others connect to, if not the one listened on");
+ABSL_FLAG(std::string, port_range, "", "ports to listen on, e.g. 4000-4099; empty: any free port");
+ABSL_FLAG(std::string, coordinator, "", "host:port of the coordinator");
+ABSL_FLAG(std::string, token, "", "secret that all processes of a job share (or RINGSIDE_TOKEN)");
+ABSL_FLAG(bool, host_coordinator, false, "worker 0 hosts the coordinator at --coordinator");
+ABSL_FLAG(int, rank, 0, "rank of this worker; unset: from the launcher's environment");
+ABSL_FLAG(int, shard, 0, "number of this ps_server's shard; unset: from the launcher's environment");
+
+namespace ringside {
+
+JobConfig JobConfigFromFlags() {
+  JobConfig config;
+  config.strategy = absl::GetFlag(FLAGS_strategy);
+  config.workers = absl::GetFlag(FLAGS_workers);
+  config.ps_shards = absl::GetFlag(FLAGS_ps_shards);
+  config.ring_link = absl::GetFlag(FLAGS_ring_link);
+  config.congestion_control = absl::GetFlag(FLAGS_congestion_control);
+  config.first_bucket_bytes = absl::GetFlag(FLAGS_first_bucket_bytes);
+  config.bucket_bytes = absl::GetFlag(FLAGS_bucket_bytes);
+  config.frame_bytes = absl::GetFlag(FLAGS_frame_bytes);
+  config.model = absl::GetFlag(FLAGS_model);
+  config.hidden.clear();
+  for (const std::string& width : absl::GetFlag(FLAGS_hidden)) {
+    int64_t value = 0;  // 0 for what is no number: Validate refuses it
+    if (width.empty()) continue;
+    config.hidden.push_back(absl::SimpleAtoi(width, &value) ? value : 0);
+  }
+  config.dataset = absl::GetFlag(FLAGS_dataset);
+  config.data_dir = absl::GetFlag(FLAGS_data_dir);
+  config.batch_size = absl::GetFlag(FLAGS_batch_size);
+  config.steps = absl::GetFlag(FLAGS_steps);
+  config.epochs = absl::GetFlag(FLAGS_epochs);
+  config.seed = absl::GetFlag(FLAGS_seed);
+  config.optimizer.name = absl::GetFlag(FLAGS_optimizer);
+  config.optimizer.learning_rate = absl::GetFlag(FLAGS_learning_rate);
+  config.optimizer.momentum = absl::GetFlag(FLAGS_momentum);
+  config.optimizer.nesterov = absl::GetFlag(FLAGS_nesterov);
+  config.optimizer.weight_decay = absl::GetFlag(FLAGS_weight_decay);
+  config.optimizer.beta1 = absl::GetFlag(FLAGS_beta1);
+  config.optimizer.beta2 = absl::GetFlag(FLAGS_beta2);
+  config.optimizer.epsilon = absl::GetFlag(FLAGS_epsilon);
+  config.threads = absl::GetFlag(FLAGS_threads);
+  config.evaluate = absl::GetFlag(FLAGS_evaluate);
+  config.warmup_steps = absl::GetFlag(FLAGS_warmup_steps);
+  config.lease = absl::GetFlag(FLAGS_lease);
+  config.step_timeout = absl::GetFlag(FLAGS_step_timeout);
+  config.join_timeout = absl::GetFlag(FLAGS_join_timeout);
+  config.out = absl::GetFlag(FLAGS_out);
+  config.trial = absl::GetFlag(FLAGS_trial);
+  return config;
+}
+
+ProcessConfig ProcessConfigFromFlags(const CommandLine& command_line, const Environment& environment) {
+  ProcessConfig config;
+  config.network.interface = absl::GetFlag(FLAGS_interface);
+  config.network.listen = absl::GetFlag(FLAGS_listen);
+  config.network.advertise = absl::GetFlag(FLAGS_advertise);
+  config.network.port_range = absl::GetFlag(FLAGS_port_range);
+  config.coordinator = absl::GetFlag(FLAGS_coordinator);
+  config.token = absl::GetFlag(FLAGS_token);
+  const auto token = environment.find("RINGSIDE_TOKEN");
+  if (config.token.empty() && token != environment.end()) config.token = token->second;
+  config.host_coordinator = absl::GetFlag(FLAGS_host_coordinator);
+  if (command_line.Has("rank")) config.rank = absl::GetFlag(FLAGS_rank);
+  if (command_line.Has("shard")) config.rank = absl::GetFlag(FLAGS_shard);
+  if (command_line.Has("workers")) config.world_size = absl::GetFlag(FLAGS_workers);
+  return config;
+}
+
+}  // namespace ringside

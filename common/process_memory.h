@@ -1,0 +1,20 @@
+// Allocator settings for a process that moves gradients.
+#ifndef RINGSIDE_COMMON_PROCESS_MEMORY_H_
+#define RINGSIDE_COMMON_PROCESS_MEMORY_H_
+
+#include <malloc.h>
+
+namespace ringside {
+
+// Call first thing in main. Memory is never given back to the kernel, because every page that comes back costs a fault of
+// some 12 us; gRPC streams run about six times faster for it (docs/rationale.md).
+inline void KeepFreedMemory() {
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, 2'000'000'000);
+  mallopt(M_TOP_PAD, 64 << 20);
+  mallopt(M_ARENA_MAX, 1);
+}
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_PROCESS_MEMORY_H_

@@ -1,0 +1,61 @@
+// How the gradients of all ranks meet and parameters come of them: the one seam between training and --strategy.
+//
+// The contract is parameters, not averaged gradients, so that a server which updates parameters itself (asynchronous modes)
+// fits without a special case.
+#ifndef RINGSIDE_WORKER_SYNCHRONIZERS_GRADIENT_SYNCHRONIZER_H_
+#define RINGSIDE_WORKER_SYNCHRONIZERS_GRADIENT_SYNCHRONIZER_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "common/traffic.h"
+
+namespace ringside {
+
+// One bucket of one rank's gradients, lent read-only until Finish of the same step returns.
+struct GradientBucket {
+  int64_t step = 0;
+  int rank = 0;
+  int bucket = 0;
+  absl::Span<const float> gradients;
+  int64_t samples = 0;  // behind this rank's gradient
+};
+
+struct StepStats {
+  absl::Duration exposed_communication;  // from the call of Finish until all sums were there
+  absl::Duration optimizer;
+};
+
+// Calls come from one thread, but for Abort and traffic, which may come from any.
+class GradientSynchronizer {
+ public:
+  virtual ~GradientSynchronizer() = default;
+
+  // Called once, first. On return the parameters of every rank are rank 0's. `parameters` is kept and updated by Finish.
+  virtual absl::Status Start(absl::Span<float> parameters) = 0;
+
+  // Does not block. Each step, the process submits every bucket of every rank that it hosts, in bucket order for each rank.
+  // Errors show in Finish.
+  virtual void Submit(const GradientBucket& bucket) = 0;
+
+  // Blocks until the parameters are those for the next step. Steps count from 1. The first error is sticky.
+  virtual absl::StatusOr<StepStats> Finish(int64_t step) = 0;
+
+  // Makes a running and every later Start or Finish return `cause`.
+  virtual void Abort(absl::Status cause) = 0;
+
+  // Ends links in good order, after the last Finish.
+  virtual absl::Status Shutdown() = 0;
+
+  // So far, the broadcast in Start included.
+  virtual TrafficCounters traffic() const = 0;
+  // What the formulas of docs/metrics.md give for the broadcast and `steps` steps.
+  virtual TrafficCounters ExpectedTraffic(int64_t steps) const = 0;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_WORKER_SYNCHRONIZERS_GRADIENT_SYNCHRONIZER_H_
