@@ -1,0 +1,62 @@
+# `make demo` and `make test` do all the set-up themselves on a fresh Debian machine: packages, build, run.
+BUILD := build/release
+JOBS ?= $(shell nproc)
+PACKAGES := $(shell sed 's/\#.*//' packages.txt)
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+SOURCES = $(shell git ls-files '*.h' '*.cc')
+DEMO_OUT ?= results/demo
+
+.PHONY: demo test bench sanitize thread-safety format check-format packages build clean help
+
+help:
+	@echo "make demo      train real MNIST with ps, ring and local, compare them, write $(DEMO_OUT)/report.html"
+	@echo "make test      build everything and run every test"
+	@echo "make bench     micro-benchmarks of kernels and the ring"
+	@echo "make sanitize  core tests under ASan + UBSan and under TSan"
+	@echo "make thread-safety | format | check-format | packages | build | clean"
+
+packages:
+	@missing=$$(for package in $(PACKAGES); do \
+	  dpkg-query -W -f='$${Status}' $$package 2>/dev/null | grep -q 'ok installed' || echo $$package; done); \
+	if [ -n "$$missing" ]; then \
+	  echo "installing:" $$missing; \
+	  $(SUDO) apt-get update -q && \
+	  DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -q -y --no-install-recommends $$missing; \
+	fi
+
+build: packages
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS)
+
+demo: build
+	$(BUILD)/bin/ringside compare --strategies=ps,ring,local --workers=1,2,4 --trials=3 --ps_shards=2 \
+	  --model=mlp --hidden=256,128 --data_dir=data/mnist10k --epochs=8 --global_batch=128 --seed=1 \
+	  --optimizer=adam --learning_rate=0.001 --out=$(DEMO_OUT) --overwrite
+
+test: build
+	ctest --preset release -j $(JOBS)
+
+bench: build
+	$(BUILD)/bin/common_benchmark
+	$(BUILD)/bin/ring_benchmark
+
+sanitize: packages
+	cmake --preset asan-ubsan
+	cmake --build --preset asan-ubsan -j $(JOBS)
+	ctest --preset asan-ubsan -j $(JOBS)
+	cmake --preset tsan
+	cmake --build --preset tsan -j $(JOBS)
+	ctest --preset tsan -j $(JOBS)
+
+thread-safety: packages
+	cmake --preset thread-safety
+	cmake --build --preset thread-safety -j $(JOBS)
+
+format:
+	clang-format -i $(SOURCES)
+
+check-format:
+	clang-format --dry-run --Werror $(SOURCES)
+
+clean:
+	rm -rf build

@@ -1,0 +1,85 @@
+#include "common/config/job_config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/config/job_flags.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::HasSubstr;
+
+JobConfig Valid() {
+  JobConfig config;
+  config.steps = 10;
+  return config;
+}
+
+template <typename Change>
+std::string ErrorAfter(Change change) {
+  JobConfig config = Valid();
+  change(config);
+  const absl::Status status = config.Validate();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  return std::string(status.message());
+}
+
+TEST(JobConfigTest, DefaultsWithALengthAreValid) { EXPECT_TRUE(Valid().Validate().ok()); }
+
+TEST(JobConfigTest, EveryErrorNamesFlagValueAndWhatIsAllowed) {
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.strategy = "tree"; }),
+            "--strategy=tree: must be one of ps, ring, local");
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.model = "vgg" ; }), "--model=vgg: must be one of mlp, lenet");
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.dataset = "x"; }), "--dataset=x: must be one of mnist");
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.workers = 0; }), "--workers=0: must be at least 1");
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.ps_shards = -1; }), "--ps_shards=-1: must be at least 1");
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.batch_size = 0; }), "--batch_size=0: must be at least 1");
+  EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.steps = 0; }), HasSubstr("exactly one of them"));
+  EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.epochs = 2; }), HasSubstr("exactly one of them"));
+  EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.frame_bytes = 2 << 20; }), HasSubstr("from 4 to 1048576"));
+  EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.frame_bytes = 6; }), HasSubstr("multiple of 4"));
+  EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.lease = absl::ZeroDuration(); }), HasSubstr("--lease=0"));
+  EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.hidden = {16, 0}; }), HasSubstr("--hidden=0"));
+  EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.optimizer.name = "lion"; }), HasSubstr("lion"));
+}
+
+TEST(JobConfigTest, LocalIsOneProcessAndOnlyPsHasShards) {
+  JobConfig config = Valid();
+  config.workers = 4;
+  config.ps_shards = 3;
+  config.strategy = "local";
+  EXPECT_EQ(config.worker_processes(), 1);
+  EXPECT_EQ(config.shards(), 0);
+  config.strategy = "ps";
+  EXPECT_EQ(config.worker_processes(), 4);
+  EXPECT_EQ(config.shards(), 3);
+  EXPECT_EQ(config.global_batch_size(), 128);
+}
+
+TEST(JobConfigTest, AChildReadsBackWhatItsParentWrote) {
+  JobConfig config = Valid();
+  config.strategy = "ps";
+  config.workers = 3;
+  config.hidden = {64, 32, 16};
+  config.optimizer.learning_rate = 0.1;
+  config.optimizer.nesterov = true;
+  config.optimizer.momentum = 1.0 / 3;
+  config.lease = absl::Milliseconds(2500);
+  config.evaluate = false;
+  config.out = "a folder";
+  config.trial = 2;
+  const std::vector<std::string> flags = config.ToFlags();
+  std::vector<const char*> argv = {"worker"};
+  for (const std::string& flag : flags) argv.push_back(flag.c_str());
+  ASSERT_TRUE(ParseFlags(static_cast<int>(argv.size()), argv.data()).ok());
+  const JobConfig read = JobConfigFromFlags();
+  EXPECT_EQ(read.ToFlags(), flags);
+  EXPECT_EQ(read.hidden, config.hidden);
+  EXPECT_EQ(read.optimizer.momentum, 1.0 / 3);
+  EXPECT_EQ(read.lease, absl::Milliseconds(2500));
+  EXPECT_EQ(read.out, "a folder");
+}
+
+}  // namespace
+}  // namespace ringside
