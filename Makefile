@@ -37,7 +37,7 @@ test: build
 	ctest --preset release -j $(JOBS)
 
 bench: build
-	$(BUILD)/bin/common_benchmark
+	$(BUILD)/bin/kernels_benchmark
 	$(BUILD)/bin/ring_benchmark
 
 sanitize: packages

@@ -12,7 +12,8 @@
 namespace ringside {
 
 absl::StatusOr<std::unique_ptr<Arena>> Arena::Create(int64_t elements, Placement /*placement*/) {
-  if (elements < 0) return absl::InvalidArgumentError(absl::StrCat("arena of ", elements, " elements"));
+  if (elements < 0)
+    return absl::InvalidArgumentError(absl::StrCat("arena of ", elements, " elements"));
   constexpr size_t kHugePage = size_t{2} << 20;
   const size_t bytes = static_cast<size_t>(elements) * sizeof(float);
   const size_t mapped = (bytes / kHugePage + 1) * kHugePage;

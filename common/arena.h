@@ -1,7 +1,8 @@
 // One flat float buffer, allocated once. Parameters, gradients and sums each have one.
 //
-// A first touch of a 4 KiB page costs about 12 us on virtual machines, so an arena is huge-page advised and touched
-// (zeroed) when it is made: nothing on the step path may allocate or fault. Thread-compatible; the buffer never moves.
+// A first touch of a 4 KiB page costs about 12 us on virtual machines, so an arena is huge-page
+// advised and touched (zeroed) when it is made: nothing on the step path may allocate or fault.
+// Thread-compatible; the buffer never moves.
 #ifndef RINGSIDE_COMMON_ARENA_H_
 #define RINGSIDE_COMMON_ARENA_H_
 
@@ -16,7 +17,8 @@ namespace ringside {
 
 class Arena {
  public:
-  // Where the buffer lives. The synchronizer asks for a placement before the model's views are made.
+  // Where the buffer lives. The synchronizer asks for a placement before the model's views are
+  // made.
   enum class Placement { kHeap };
 
   // INVALID_ARGUMENT: elements < 0. RESOURCE_EXHAUSTED: the kernel has no memory for it.

@@ -19,8 +19,9 @@ absl::StatusOr<BucketPlan> BucketPlan::Create(const std::vector<ParameterSpec>& 
   std::string description;
   for (const ParameterSpec& parameter : parameters) {
     if (parameter.elements() < 1 || parameter.dtype != "float32") {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "parameter ", ToString(parameter), " cannot be synchronized: it must be float32 and not empty"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("parameter ", ToString(parameter),
+                       " cannot be synchronized: it must be float32 and not empty"));
     }
     plan.parameters_.push_back({plan.total_elements_, parameter.elements()});
     plan.total_elements_ += parameter.elements();

@@ -1,12 +1,14 @@
 // How parameters are grouped into buckets, the unit that is submitted for synchronization.
 //
-// Parameters lie one after another in a flat arena, in model order and without padding. Buckets are formed from the last
-// parameter backwards, because backward produces gradients in that order: bucket 0 holds the last parameters. A bucket is a
-// contiguous range of the arena, never splits a parameter, and is closed once it has reached its size. The first bucket has
-// a smaller size of its own, so that communication starts early.
+// Parameters lie one after another in a flat arena, in model order and without padding. Buckets are
+// formed from the last parameter backwards, because backward produces gradients in that order:
+// bucket 0 holds the last parameters. A bucket is a contiguous range of the arena, never splits a
+// parameter, and is closed once it has reached its size. The first bucket has a smaller size of its
+// own, so that communication starts early.
 //
-// A plan is a pure function of the parameter list and the two sizes, never of strategy, link, shards or anything measured:
-// its hash is compared when ranks join. Immutable after construction, so free to share between threads.
+// A plan is a pure function of the parameter list and the two sizes, never of strategy, link,
+// shards or anything measured: its hash is compared when ranks join. Immutable after construction,
+// so free to share between threads.
 #ifndef RINGSIDE_COMMON_BUCKET_PLAN_H_
 #define RINGSIDE_COMMON_BUCKET_PLAN_H_
 
@@ -22,7 +24,8 @@ namespace ringside {
 
 class BucketPlan {
  public:
-  // INVALID_ARGUMENT: no parameters, a parameter without elements or not float32, or a size below 1 byte.
+  // INVALID_ARGUMENT: no parameters, a parameter without elements or not float32, or a size below 1
+  // byte.
   static absl::StatusOr<BucketPlan> Create(const std::vector<ParameterSpec>& parameters,
                                            int64_t first_bucket_bytes, int64_t bucket_bytes);
 

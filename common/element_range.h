@@ -24,9 +24,10 @@ inline ElementRange Intersect(const ElementRange& a, const ElementRange& b) {
   return {begin, std::max<int64_t>(0, std::min(a.end(), b.end()) - begin)};
 }
 
-// Part `index` of `parts` nearly equal parts of `whole`: the first (length mod parts) have one element more. With
-// parts = world size this is chunk `index` of a bucket, as the law of summation has it; with parts = number of shards it is
-// the stripe of a shard; with the samples of a global batch it is the share of a rank.
+// Part `index` of `parts` nearly equal parts of `whole`: the first (length mod parts) have one
+// element more. With parts = world size this is chunk `index` of a bucket, as the law of summation
+// has it; with parts = number of shards it is the stripe of a shard; with the samples of a global
+// batch it is the share of a rank.
 inline ElementRange Part(const ElementRange& whole, int64_t parts, int64_t index) {
   const int64_t base = whole.length / parts;
   const int64_t longer = whole.length % parts;

@@ -64,15 +64,18 @@ EncodedFrameHeader EncodeFrameHeader(const FrameHeader& header) {
 
 absl::StatusOr<FrameHeader> DecodeFrameHeader(absl::Span<const uint8_t> bytes) {
   if (bytes.size() != kFrameHeaderBytes) {
-    return Malformed(absl::StrCat("header of ", bytes.size(), " bytes instead of ", kFrameHeaderBytes));
+    return Malformed(
+        absl::StrCat("header of ", bytes.size(), " bytes instead of ", kFrameHeaderBytes));
   }
-  if (le::Load32(&bytes[kMagicAt]) != kMagic) return Malformed("not a Ringside frame (wrong magic)");
+  if (le::Load32(&bytes[kMagicAt]) != kMagic)
+    return Malformed("not a Ringside frame (wrong magic)");
   if (bytes[kVersionAt] != kVersion) {
-    return Malformed(absl::StrCat("version ", static_cast<int>(bytes[kVersionAt]), ", this build speaks ",
-                                  static_cast<int>(kVersion)));
+    return Malformed(absl::StrCat("version ", static_cast<int>(bytes[kVersionAt]),
+                                  ", this build speaks ", static_cast<int>(kVersion)));
   }
   const uint8_t kind = bytes[kKindAt];
-  if (kind < static_cast<uint8_t>(FrameKind::kPush) || kind > static_cast<uint8_t>(FrameKind::kAllGather)) {
+  if (kind < static_cast<uint8_t>(FrameKind::kPush) ||
+      kind > static_cast<uint8_t>(FrameKind::kAllGather)) {
     return Malformed(absl::StrCat("unknown kind ", static_cast<int>(kind)));
   }
   if (bytes[kDtypeAt] != static_cast<uint8_t>(WireDtype::kFloat32)) {
@@ -107,8 +110,9 @@ absl::StatusOr<FrameHeader> DecodeFrameHeader(absl::Span<const uint8_t> bytes) {
 std::string Describe(const FrameHeader& header) {
   static constexpr const char* kNames[] = {"?", "push", "result", "reduce-scatter", "all-gather"};
   return absl::StrCat(kNames[static_cast<int>(header.kind)], " of step ", header.step, " bucket ",
-                      header.bucket, " offset ", header.offset, " (", header.elements, " elements) from ",
-                      header.sender, " in group ", header.group, " generation ", header.generation);
+                      header.bucket, " offset ", header.offset, " (", header.elements,
+                      " elements) from ", header.sender, " in group ", header.group, " generation ",
+                      header.generation);
 }
 
 }  // namespace ringside

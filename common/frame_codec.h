@@ -1,7 +1,8 @@
-// The one header that precedes every payload of gradients or sums, on sockets and in gRPC messages alike.
+// The one header that precedes every payload of gradients or sums, on sockets and in gRPC messages
+// alike.
 //
-// 64 bytes, little-endian; proto/README.md has the table. EncodeFrameHeader and DecodeFrameHeader are the only readers and
-// writers of it. Pure functions, safe from any thread.
+// 64 bytes, little-endian; proto/README.md has the table. EncodeFrameHeader and DecodeFrameHeader
+// are the only readers and writers of it. Pure functions, safe from any thread.
 #ifndef RINGSIDE_COMMON_FRAME_CODEC_H_
 #define RINGSIDE_COMMON_FRAME_CODEC_H_
 
@@ -30,15 +31,15 @@ constexpr int64_t kMaxFramePayloadBytes = int64_t{1} << 20;
 struct FrameHeader {
   FrameKind kind = FrameKind::kPush;
   WireDtype dtype = WireDtype::kFloat32;
-  bool finite = true;       // false: the sender saw a NaN or an infinity in its bucket
+  bool finite = true;  // false: the sender saw a NaN or an infinity in its bucket
   uint32_t group = 0;
   uint32_t generation = 0;
-  uint64_t step = 0;        // 0 carries the initial parameters
+  uint64_t step = 0;  // 0 carries the initial parameters
   uint32_t bucket = 0;
-  uint32_t sender = 0;      // rank of a worker, number of a shard
-  uint64_t offset = 0;      // elements from the start of the bucket
+  uint32_t sender = 0;  // rank of a worker, number of a shard
+  uint64_t offset = 0;  // elements from the start of the bucket
   uint32_t elements = 0;
-  uint64_t weight = 0;      // samples behind the gradient
+  uint64_t weight = 0;  // samples behind the gradient
 
   int64_t payload_bytes() const { return static_cast<int64_t>(elements) * 4; }
   friend bool operator==(const FrameHeader& a, const FrameHeader& b);
@@ -48,9 +49,10 @@ using EncodedFrameHeader = std::array<uint8_t, kFrameHeaderBytes>;
 
 EncodedFrameHeader EncodeFrameHeader(const FrameHeader& header);
 
-// INVALID_ARGUMENT, naming what is wrong: not 64 bytes, wrong magic or version, unknown kind or dtype, reserved bytes set,
-// more than 1 MiB of payload, payload bytes that differ from elements times the size of the dtype. Whether offset and
-// length fit the bucket is for the receiver to check, who knows the plan.
+// INVALID_ARGUMENT, naming what is wrong: not 64 bytes, wrong magic or version, unknown kind or
+// dtype, reserved bytes set, more than 1 MiB of payload, payload bytes that differ from elements
+// times the size of the dtype. Whether offset and length fit the bucket is for the receiver to
+// check, who knows the plan.
 absl::StatusOr<FrameHeader> DecodeFrameHeader(absl::Span<const uint8_t> bytes);
 
 // "push of step 3 bucket 1 offset 0 (262144 elements) from 2", for error messages.

@@ -11,7 +11,8 @@ namespace ringside {
 namespace {
 
 std::shared_ptr<spdlog::logger> MakeLogger(const std::string& name) {
-  auto logger = std::make_shared<spdlog::logger>(name, std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  auto logger =
+      std::make_shared<spdlog::logger>(name, std::make_shared<spdlog::sinks::stderr_sink_mt>());
   logger->set_pattern("%H:%M:%S.%e %n: %v");
   logger->flush_on(spdlog::level::info);
   return logger;
@@ -19,18 +20,22 @@ std::shared_ptr<spdlog::logger> MakeLogger(const std::string& name) {
 
 }  // namespace
 
-void SetLogName(absl::string_view name) { spdlog::set_default_logger(MakeLogger(std::string(name))); }
+void SetLogName(absl::string_view name) {
+  spdlog::set_default_logger(MakeLogger(std::string(name)));
+}
 
 void LogInfo(absl::string_view message) {
   spdlog::default_logger_raw()->info("{}", fmt::string_view(message.data(), message.size()));
 }
 
 void LogWarning(absl::string_view message) {
-  spdlog::default_logger_raw()->warn("warning: {}", fmt::string_view(message.data(), message.size()));
+  spdlog::default_logger_raw()->warn("warning: {}",
+                                     fmt::string_view(message.data(), message.size()));
 }
 
 void LogError(absl::string_view message) {
-  spdlog::default_logger_raw()->error("error: {}", fmt::string_view(message.data(), message.size()));
+  spdlog::default_logger_raw()->error("error: {}",
+                                      fmt::string_view(message.data(), message.size()));
 }
 
 int ExitStatus(const absl::Status& status) {

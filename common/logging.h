@@ -16,8 +16,9 @@ void LogInfo(absl::string_view message);
 void LogWarning(absl::string_view message);
 void LogError(absl::string_view message);
 
-// Logs a failed status as one line and returns the exit status that goes with it: 2 for bad input (INVALID_ARGUMENT,
-// NOT_FOUND, FAILED_PRECONDITION, ALREADY_EXISTS, OUT_OF_RANGE, PERMISSION_DENIED, UNIMPLEMENTED), else 1. 0 for OK.
+// Logs a failed status as one line and returns the exit status that goes with it: 2 for bad input
+// (INVALID_ARGUMENT, NOT_FOUND, FAILED_PRECONDITION, ALREADY_EXISTS, OUT_OF_RANGE,
+// PERMISSION_DENIED, UNIMPLEMENTED), else 1. 0 for OK.
 int ExitStatus(const absl::Status& status);
 
 }  // namespace ringside

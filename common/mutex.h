@@ -1,6 +1,7 @@
 // A std::mutex and std::condition_variable with clang's thread-safety annotations.
 //
-// Not absl::Mutex: the packaged Abseil is not instrumented for ThreadSanitizer, which then reports races that are none.
+// Not absl::Mutex: the packaged Abseil is not instrumented for ThreadSanitizer, which then reports
+// races that are none.
 #ifndef RINGSIDE_COMMON_MUTEX_H_
 #define RINGSIDE_COMMON_MUTEX_H_
 
@@ -52,7 +53,8 @@ class CondVar {
     if (deadline == absl::InfiniteFuture()) {
       condition_.wait(lock);
     } else {
-      in_time = condition_.wait_until(lock, absl::ToChronoTime(deadline)) == std::cv_status::no_timeout;
+      in_time =
+          condition_.wait_until(lock, absl::ToChronoTime(deadline)) == std::cv_status::no_timeout;
     }
     lock.release();
     return in_time;

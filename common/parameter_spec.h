@@ -1,4 +1,5 @@
-// Name, shape and type of one model parameter. The ordered list of them is what ranks compare when they join.
+// Name, shape and type of one model parameter. The ordered list of them is what ranks compare when
+// they join.
 #ifndef RINGSIDE_COMMON_PARAMETER_SPEC_H_
 #define RINGSIDE_COMMON_PARAMETER_SPEC_H_
 

@@ -6,8 +6,9 @@
 
 namespace ringside {
 
-// Call first thing in main. Memory is never given back to the kernel, because every page that comes back costs a fault of
-// some 12 us; gRPC streams run about six times faster for it (docs/rationale.md).
+// Call first thing in main. Memory is never given back to the kernel, because every page that comes
+// back costs a fault of some 12 us; gRPC streams run about six times faster for it
+// (docs/rationale.md).
 inline void KeepFreedMemory() {
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, 2'000'000'000);

@@ -10,7 +10,8 @@
 namespace ringside {
 
 std::string Sha256Hex(absl::string_view bytes);
-// Over the bytes of the floats as they lie in memory (little-endian on every machine that we support).
+// Over the bytes of the floats as they lie in memory (little-endian on every machine that we
+// support).
 std::string Sha256Hex(absl::Span<const float> values);
 
 }  // namespace ringside

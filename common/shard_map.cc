@@ -10,8 +10,8 @@ ElementRange ShardStripe(int64_t bucket_elements, int num_shards, int shard) {
   return Part({0, bucket_elements}, num_shards, shard);
 }
 
-std::vector<ShardUnit> ShardUnits(int64_t bucket_elements, int world_size, int num_shards, int shard,
-                                  int64_t max_unit_elements) {
+std::vector<ShardUnit> ShardUnits(int64_t bucket_elements, int world_size, int num_shards,
+                                  int shard, int64_t max_unit_elements) {
   RINGSIDE_CHECK(max_unit_elements > 0);
   const ElementRange stripe = ShardStripe(bucket_elements, num_shards, shard);
   std::vector<ShardUnit> units;

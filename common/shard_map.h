@@ -1,9 +1,10 @@
 // Which elements of a bucket each shard of a parameter server owns, and in which units it works.
 //
-// Every bucket is striped over all shards (stripe s of a bucket is part s of num_shards, see Part), so that no shard idles
-// while buckets overlap with backward, and one large tensor is cut like any other. The unit of pushing, folding and
-// replying is bucket ∩ chunk ∩ stripe, cut into pieces of at most `max_unit_elements`: within a unit the order of folding
-// is the same for all elements. Worker and server compute the same list; it is never sent.
+// Every bucket is striped over all shards (stripe s of a bucket is part s of num_shards, see Part),
+// so that no shard idles while buckets overlap with backward, and one large tensor is cut like any
+// other. The unit of pushing, folding and replying is bucket ∩ chunk ∩ stripe, cut into pieces of
+// at most `max_unit_elements`: within a unit the order of folding is the same for all elements.
+// Worker and server compute the same list; it is never sent.
 #ifndef RINGSIDE_COMMON_SHARD_MAP_H_
 #define RINGSIDE_COMMON_SHARD_MAP_H_
 
@@ -23,8 +24,8 @@ struct ShardUnit {
 ElementRange ShardStripe(int64_t bucket_elements, int num_shards, int shard);
 
 // In ascending order of position. Empty when the stripe is (more shards than elements).
-std::vector<ShardUnit> ShardUnits(int64_t bucket_elements, int world_size, int num_shards, int shard,
-                                  int64_t max_unit_elements);
+std::vector<ShardUnit> ShardUnits(int64_t bucket_elements, int world_size, int num_shards,
+                                  int shard, int64_t max_unit_elements);
 
 }  // namespace ringside
 

@@ -19,8 +19,9 @@
 #define RINGSIDE_MACRO_CONCAT(a, b) RINGSIDE_MACRO_CONCAT_INNER(a, b)
 
 // RINGSIDE_ASSIGN_OR_RETURN(auto x, MakeX());
-#define RINGSIDE_ASSIGN_OR_RETURN(declaration, expression) \
-  RINGSIDE_ASSIGN_OR_RETURN_INNER(RINGSIDE_MACRO_CONCAT(ringside_or_, __LINE__), declaration, expression)
+#define RINGSIDE_ASSIGN_OR_RETURN(declaration, expression)                                    \
+  RINGSIDE_ASSIGN_OR_RETURN_INNER(RINGSIDE_MACRO_CONCAT(ringside_or_, __LINE__), declaration, \
+                                  expression)
 #define RINGSIDE_ASSIGN_OR_RETURN_INNER(result, declaration, expression) \
   auto result = (expression);                                            \
   if (!result.ok()) {                                                    \

@@ -33,7 +33,8 @@ std::string ToString(const MemberId& id) {
 }
 
 std::string ToString(const std::vector<MemberId>& ids) {
-  return absl::StrJoin(ids, ", ", [](std::string* out, const MemberId& id) { out->append(ToString(id)); });
+  return absl::StrJoin(ids, ", ",
+                       [](std::string* out, const MemberId& id) { out->append(ToString(id)); });
 }
 
 absl::Status WithSuspects(absl::Status status, const std::vector<MemberId>& suspects) {

@@ -1,4 +1,5 @@
-// A broken link is not yet a verdict: the error carries whom it suspects, and the coordinator decides.
+// A broken link is not yet a verdict: the error carries whom it suspects, and the coordinator
+// decides.
 #ifndef RINGSIDE_COMMON_SUSPECTS_H_
 #define RINGSIDE_COMMON_SUSPECTS_H_
 

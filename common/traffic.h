@@ -18,8 +18,9 @@ struct TrafficCounters {
   TrafficCounters& operator-=(const TrafficCounters& o) { return Accumulate(o, -1); }
   friend bool operator==(const TrafficCounters& a, const TrafficCounters& b) {
     return a.payload_bytes_sent == b.payload_bytes_sent &&
-           a.payload_bytes_received == b.payload_bytes_received && a.messages_sent == b.messages_sent &&
-           a.messages_received == b.messages_received && a.header_bytes_sent == b.header_bytes_sent &&
+           a.payload_bytes_received == b.payload_bytes_received &&
+           a.messages_sent == b.messages_sent && a.messages_received == b.messages_received &&
+           a.header_bytes_sent == b.header_bytes_sent &&
            a.header_bytes_received == b.header_bytes_received;
   }
 

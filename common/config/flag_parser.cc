@@ -16,7 +16,9 @@ namespace ringside {
 namespace {
 
 // Abseil's own flags (flagfile, undefok, ...) are not offered: this parser does not act on them.
-bool IsOurs(const absl::CommandLineFlag& flag) { return !absl::StrContains(flag.Filename(), "absl/flags"); }
+bool IsOurs(const absl::CommandLineFlag& flag) {
+  return !absl::StrContains(flag.Filename(), "absl/flags");
+}
 
 size_t EditDistance(absl::string_view a, absl::string_view b) {
   std::vector<size_t> row(b.size() + 1);
@@ -44,9 +46,9 @@ absl::Status UnknownFlag(absl::string_view name) {
       nearest = std::string(known);
     }
   }
-  return absl::InvalidArgumentError(absl::StrCat("unknown flag --", name,
-                                                 nearest.empty() ? "" : "; did you mean --", nearest,
-                                                 nearest.empty() ? "; --help lists all" : "?"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("unknown flag --", name, nearest.empty() ? "" : "; did you mean --", nearest,
+                   nearest.empty() ? "; --help lists all" : "?"));
 }
 
 absl::CommandLineFlag* Find(absl::string_view name) {
@@ -99,7 +101,8 @@ absl::StatusOr<CommandLine> ParseFlags(int argc, const char* const* argv) {
       has_value = true;
     }
     if (!has_value) {
-      if (i + 1 >= argc) return absl::InvalidArgumentError(absl::StrCat("flag --", name, " needs a value"));
+      if (i + 1 >= argc)
+        return absl::InvalidArgumentError(absl::StrCat("flag --", name, " needs a value"));
       value = argv[++i];
     }
     std::string error;

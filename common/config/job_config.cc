@@ -19,7 +19,8 @@ absl::Status RequireKnown(absl::string_view flag, const std::string& value,
 
 absl::Status RequireAtLeast(absl::string_view flag, int64_t value, int64_t least) {
   if (value >= least) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("--", flag, "=", value, ": must be at least ", least));
+  return absl::InvalidArgumentError(
+      absl::StrCat("--", flag, "=", value, ": must be at least ", least));
 }
 
 absl::Status RequirePositive(absl::string_view flag, absl::Duration value) {

@@ -1,4 +1,5 @@
-// Everything that a job can be told, as one plain struct. Flags fill it (job_flags.h); nothing below main reads flags.
+// Everything that a job can be told, as one plain struct. Flags fill it (job_flags.h); nothing
+// below main reads flags.
 #ifndef RINGSIDE_COMMON_CONFIG_JOB_CONFIG_H_
 #define RINGSIDE_COMMON_CONFIG_JOB_CONFIG_H_
 
@@ -18,26 +19,26 @@ struct JobConfig {
   // How gradients meet.
   std::string strategy = "ring";  // ps, ring, local
   int workers = 1;
-  int ps_shards = 1;              // used by ps alone
+  int ps_shards = 1;  // used by ps alone
   std::string ring_link = "tcp";
-  std::string congestion_control; // of the ring's sockets; empty: the system's default
+  std::string congestion_control;  // of the ring's sockets; empty: the system's default
   int64_t first_bucket_bytes = 256 << 10;
   int64_t bucket_bytes = 4 << 20;
   int64_t frame_bytes = 1 << 20;  // payload of one message, in all strategies
 
   // What is trained.
-  std::string model = "mlp";      // mlp, lenet
+  std::string model = "mlp";                 // mlp, lenet
   std::vector<int64_t> hidden = {256, 128};  // hidden layers of the mlp
   std::string dataset = "mnist";
   std::string data_dir = "data/mnist10k";
-  int batch_size = 32;            // per rank
-  int64_t steps = 0;              // exactly one of steps and epochs is positive
+  int batch_size = 32;  // per rank
+  int64_t steps = 0;    // exactly one of steps and epochs is positive
   int64_t epochs = 0;
   int64_t seed = 1;
   OptimizerConfig optimizer;
-  int threads = 1;                // of LibTorch, per rank
-  bool evaluate = true;           // on the test set, at the end
-  int64_t warmup_steps = 10;      // left out of statistics
+  int threads = 1;            // of LibTorch, per rank
+  bool evaluate = true;       // on the test set, at the end
+  int64_t warmup_steps = 10;  // left out of statistics
 
   // Deadlines.
   absl::Duration lease = absl::Seconds(10);
@@ -57,8 +58,8 @@ struct JobConfig {
   int worker_processes() const { return strategy == "local" ? 1 : workers; }
   int64_t global_batch_size() const { return int64_t{batch_size} * workers; }
 
-  // Flag name -> value, everything that must agree between the workers of a job. What may differ between processes (out,
-  // data_dir, deadlines of joining) is not in it.
+  // Flag name -> value, everything that must agree between the workers of a job. What may differ
+  // between processes (out, data_dir, deadlines of joining) is not in it.
   std::map<std::string, std::string> SharedSettings() const;
   // Every flag of the job as arguments for a child process.
   std::vector<std::string> ToFlags() const;

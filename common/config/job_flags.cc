@@ -5,8 +5,10 @@
 
 #include "absl/flags/flag.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "common/status_macros.h"
 
 namespace {
 
@@ -18,14 +20,17 @@ const ringside::JobConfig& Defaults() {
 }  // namespace
 
 ABSL_FLAG(std::string, strategy, Defaults().strategy, "how gradients meet: ps, ring or local");
-ABSL_FLAG(int, workers, Defaults().workers, "number of workers (ranks)");
+ABSL_FLAG(std::vector<std::string>, workers, {absl::StrCat(Defaults().workers)},
+          "number of workers (ranks); a list, e.g. 1,2,4, for `ringside compare`");
 ABSL_FLAG(int, ps_shards, Defaults().ps_shards, "shards of the parameter server (strategy ps)");
-ABSL_FLAG(std::string, ring_link, Defaults().ring_link, "transport between neighbours of the ring: tcp");
+ABSL_FLAG(std::string, ring_link, Defaults().ring_link,
+          "transport between neighbours of the ring: tcp");
 ABSL_FLAG(std::string, congestion_control, Defaults().congestion_control,
           "TCP congestion control of the ring's sockets, e.g. cubic; empty: the system's default");
 ABSL_FLAG(int64_t, first_bucket_bytes, Defaults().first_bucket_bytes,
           "size at which the first bucket is closed; small, so that communication starts early");
-ABSL_FLAG(int64_t, bucket_bytes, Defaults().bucket_bytes, "size at which every other bucket is closed");
+ABSL_FLAG(int64_t, bucket_bytes, Defaults().bucket_bytes,
+          "size at which every other bucket is closed");
 ABSL_FLAG(int64_t, frame_bytes, Defaults().frame_bytes, "payload of one message, at most 1 MiB");
 ABSL_FLAG(std::string, model, Defaults().model, "mlp or lenet");
 ABSL_FLAG(std::vector<std::string>, hidden, {absl::StrJoin(Defaults().hidden, ",")},
@@ -40,7 +45,8 @@ ABSL_FLAG(std::string, optimizer, Defaults().optimizer.name, "sgd, adam or adamw
 ABSL_FLAG(double, learning_rate, Defaults().optimizer.learning_rate, "step size");
 ABSL_FLAG(double, momentum, Defaults().optimizer.momentum, "of sgd");
 ABSL_FLAG(bool, nesterov, Defaults().optimizer.nesterov, "Nesterov's momentum, of sgd");
-ABSL_FLAG(double, weight_decay, Defaults().optimizer.weight_decay, "L2 (sgd, adam) or decoupled (adamw)");
+ABSL_FLAG(double, weight_decay, Defaults().optimizer.weight_decay,
+          "L2 (sgd, adam) or decoupled (adamw)");
 ABSL_FLAG(double, beta1, Defaults().optimizer.beta1, "of adam and adamw");
 ABSL_FLAG(double, beta2, Defaults().optimizer.beta2, "of adam and adamw");
 ABSL_FLAG(double, epsilon, Defaults().optimizer.epsilon, "of adam and adamw");
@@ -49,27 +55,67 @@ ABSL_FLAG(bool, evaluate, Defaults().evaluate, "measure accuracy on the test set
 ABSL_FLAG(int64_t, warmup_steps, Defaults().warmup_steps, "first steps left out of all statistics");
 ABSL_FLAG(absl::Duration, lease, Defaults().lease,
           "a lost process is named, and all others end, within this time");
-ABSL_FLAG(absl::Duration, step_timeout, Defaults().step_timeout, "longest wait for the sums of one step");
-ABSL_FLAG(absl::Duration, join_timeout, Defaults().join_timeout, "longest wait for all processes to join");
+ABSL_FLAG(absl::Duration, step_timeout, Defaults().step_timeout,
+          "longest wait for the sums of one step");
+ABSL_FLAG(absl::Duration, join_timeout, Defaults().join_timeout,
+          "longest wait for all processes to join");
 ABSL_FLAG(std::string, out, Defaults().out, "folder for results; created if missing");
 ABSL_FLAG(int64_t, trial, Defaults().trial, "number of this repetition, recorded with the results");
 
 ABSL_FLAG(std::string, interface, "", "network interface to listen on: a name or a CIDR");
 ABSL_FLAG(std::string, listen, "", "address to listen on, overrides --interface");
-ABSL_FLAG(std::string, advertise, "", "name or address that others connect to, if not the one listened on");
+ABSL_FLAG(std::string, advertise, "",
+          "name or address that others connect to, if not the one listened on");
 ABSL_FLAG(std::string, port_range, "", "ports to listen on, e.g. 4000-4099; empty: any free port");
 ABSL_FLAG(std::string, coordinator, "", "host:port of the coordinator");
 ABSL_FLAG(std::string, token, "", "secret that all processes of a job share (or RINGSIDE_TOKEN)");
 ABSL_FLAG(bool, host_coordinator, false, "worker 0 hosts the coordinator at --coordinator");
 ABSL_FLAG(int, rank, 0, "rank of this worker; unset: from the launcher's environment");
-ABSL_FLAG(int, shard, 0, "number of this ps_server's shard; unset: from the launcher's environment");
+ABSL_FLAG(int, shard, 0,
+          "number of this ps_server's shard; unset: from the launcher's environment");
 
 namespace ringside {
+namespace {
 
-JobConfig JobConfigFromFlags() {
+// Parses a flag that is a list of whole numbers. Ranges are for Validate to check.
+template <typename Integer>
+absl::StatusOr<std::vector<Integer>> Numbers(absl::string_view flag,
+                                             const std::vector<std::string>& texts) {
+  std::vector<Integer> numbers;
+  for (const std::string& text : texts) {
+    Integer number = 0;
+    if (!absl::SimpleAtoi(text, &number)) {
+      return absl::InvalidArgumentError(absl::StrCat("--", flag, "=", absl::StrJoin(texts, ","),
+                                                     ": \"", text, "\" is not a whole number"));
+    }
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+absl::StatusOr<int> WorkersFromFlags() {
+  RINGSIDE_ASSIGN_OR_RETURN(const std::vector<int> counts, WorkerCountsFromFlags());
+  if (counts.size() == 1) return counts[0];
+  return absl::InvalidArgumentError(
+      absl::StrCat("--workers=", absl::StrJoin(counts, ","),
+                   ": must be one number; only `ringside compare` takes a list"));
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<int>> WorkerCountsFromFlags() {
+  return Numbers<int>("workers", absl::GetFlag(FLAGS_workers));
+}
+
+absl::StatusOr<JobConfig> JobConfigFromFlags() {
+  RINGSIDE_ASSIGN_OR_RETURN(const int workers, WorkersFromFlags());
+  return JobConfigFromFlags(workers);
+}
+
+absl::StatusOr<JobConfig> JobConfigFromFlags(int workers) {
   JobConfig config;
   config.strategy = absl::GetFlag(FLAGS_strategy);
-  config.workers = absl::GetFlag(FLAGS_workers);
+  config.workers = workers;
   config.ps_shards = absl::GetFlag(FLAGS_ps_shards);
   config.ring_link = absl::GetFlag(FLAGS_ring_link);
   config.congestion_control = absl::GetFlag(FLAGS_congestion_control);
@@ -77,12 +123,7 @@ JobConfig JobConfigFromFlags() {
   config.bucket_bytes = absl::GetFlag(FLAGS_bucket_bytes);
   config.frame_bytes = absl::GetFlag(FLAGS_frame_bytes);
   config.model = absl::GetFlag(FLAGS_model);
-  config.hidden.clear();
-  for (const std::string& width : absl::GetFlag(FLAGS_hidden)) {
-    int64_t value = 0;  // 0 for what is no number: Validate refuses it
-    if (width.empty()) continue;
-    config.hidden.push_back(absl::SimpleAtoi(width, &value) ? value : 0);
-  }
+  RINGSIDE_ASSIGN_OR_RETURN(config.hidden, Numbers<int64_t>("hidden", absl::GetFlag(FLAGS_hidden)));
   config.dataset = absl::GetFlag(FLAGS_dataset);
   config.data_dir = absl::GetFlag(FLAGS_data_dir);
   config.batch_size = absl::GetFlag(FLAGS_batch_size);
@@ -108,7 +149,8 @@ JobConfig JobConfigFromFlags() {
   return config;
 }
 
-ProcessConfig ProcessConfigFromFlags(const CommandLine& command_line, const Environment& environment) {
+ProcessConfig ProcessConfigFromFlags(const CommandLine& command_line,
+                                     const Environment& environment) {
   ProcessConfig config;
   config.network.interface = absl::GetFlag(FLAGS_interface);
   config.network.listen = absl::GetFlag(FLAGS_listen);
@@ -121,7 +163,9 @@ ProcessConfig ProcessConfigFromFlags(const CommandLine& command_line, const Envi
   config.host_coordinator = absl::GetFlag(FLAGS_host_coordinator);
   if (command_line.Has("rank")) config.rank = absl::GetFlag(FLAGS_rank);
   if (command_line.Has("shard")) config.rank = absl::GetFlag(FLAGS_shard);
-  if (command_line.Has("workers")) config.world_size = absl::GetFlag(FLAGS_workers);
+  // A list is refused by JobConfigFromFlags; here it is as good as no word on the matter.
+  const absl::StatusOr<int> workers = WorkersFromFlags();
+  if (command_line.Has("workers") && workers.ok()) config.world_size = *workers;
   return config;
 }
 

@@ -1,7 +1,7 @@
 // A process's place in the job: joins, keeps its lease alive, meets the others, learns the verdict.
 //
-// Thread-safe. Owns two threads (heartbeats out, events in) and a channel; the destructor ends them. A client that is
-// destroyed without Leave counts as lost.
+// Thread-safe. Owns two threads (heartbeats out, events in) and a channel; the destructor ends
+// them. A client that is destroyed without Leave counts as lost.
 #ifndef RINGSIDE_COMMON_COORDINATOR_COORDINATOR_CLIENT_H_
 #define RINGSIDE_COMMON_COORDINATOR_COORDINATOR_CLIENT_H_
 
@@ -22,41 +22,47 @@ class CoordinatorClient {
  public:
   struct Config {
     Endpoint coordinator;
-    absl::Duration join_timeout = absl::Seconds(120);  // for reaching the coordinator and for all others to join
+    absl::Duration join_timeout =
+        absl::Seconds(120);  // for reaching the coordinator and for all others to join
   };
   struct Sums {
     std::vector<int64_t> integers;
     std::vector<double> doubles;
   };
 
-  // Blocks until all members have joined. UNAVAILABLE: the coordinator cannot be reached in time (names its address);
-  // FAILED_PRECONDITION: refused, with the rank or setting at fault; DEADLINE_EXCEEDED: names who is missing.
-  static absl::StatusOr<std::unique_ptr<CoordinatorClient>> Join(const Config& config, JoinRequest request);
+  // Blocks until all members have joined. UNAVAILABLE: the coordinator cannot be reached in time
+  // (names its address); FAILED_PRECONDITION: refused, with the rank or setting at fault;
+  // DEADLINE_EXCEEDED: names who is missing.
+  static absl::StatusOr<std::unique_ptr<CoordinatorClient>> Join(const Config& config,
+                                                                 JoinRequest request);
   virtual ~CoordinatorClient() = default;
 
   // Who takes part and what was agreed on. Constant.
   virtual const Membership& membership() const = 0;
 
-  // `members` must be the same list on all callers. Each name is used once. DEADLINE_EXCEEDED: names who is missing;
-  // ABORTED: the job has a verdict, which is the message.
+  // `members` must be the same list on all callers. Each name is used once. DEADLINE_EXCEEDED:
+  // names who is missing; ABORTED: the job has a verdict, which is the message.
   virtual absl::Status Barrier(const std::string& name, const std::vector<MemberId>& members,
                                absl::Duration timeout) = 0;
-  virtual absl::StatusOr<Sums> Reduce(const std::string& name, const std::vector<MemberId>& members, Sums own,
-                                      absl::Duration timeout) = 0;
+  virtual absl::StatusOr<Sums> Reduce(const std::string& name, const std::vector<MemberId>& members,
+                                      Sums own, absl::Duration timeout) = 0;
   // members[0] gets all blobs in the order of `members`, the others an empty vector.
   virtual absl::StatusOr<std::vector<std::string>> Gather(const std::string& name,
-                                                          const std::vector<MemberId>& members, std::string own,
+                                                          const std::vector<MemberId>& members,
+                                                          std::string own,
                                                           absl::Duration timeout) = 0;
 
   // Goes out with the next heartbeat. Never blocks; cheap enough for every step.
   virtual void ReportProgress(const Progress& progress) = 0;
 
-  // `handler` is called once, from a thread of the client, with an ABORTED status as soon as there is a verdict or the
-  // coordinator is lost; at once if that has happened already. It must not call back into the client.
+  // `handler` is called once, from a thread of the client, with an ABORTED status as soon as there
+  // is a verdict or the coordinator is lost; at once if that has happened already. It must not call
+  // back into the client.
   virtual void SetVerdictHandler(std::function<void(const absl::Status&)> handler) = 0;
 
-  // Tells the coordinator of a local failure (suspects attached with WithSuspects, none: this process is the cause) and
-  // waits up to one lease for the verdict. Returns what to end with: the verdict if one comes, else `failure`.
+  // Tells the coordinator of a local failure (suspects attached with WithSuspects, none: this
+  // process is the cause) and waits up to one lease for the verdict. Returns what to end with: the
+  // verdict if one comes, else `failure`.
   virtual absl::Status ResolveFailure(const absl::Status& failure, int64_t step) = 0;
 
   // Ends the membership in good order. Later calls fail.

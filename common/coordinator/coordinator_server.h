@@ -1,7 +1,8 @@
-// Hosts the coordinator in this process: in the launcher, in `ringside coordinator`, or in the worker of rank 0.
+// Hosts the coordinator in this process: in the launcher, in `ringside coordinator`, or in the
+// worker of rank 0.
 //
-// Thread-safe. The rules are in pure state machines (rendezvous, meeting, failure arbiter); this class adds gRPC, a clock
-// and one thread that lets time pass for them.
+// Thread-safe. The rules are in pure state machines (rendezvous, meeting, failure arbiter); this
+// class adds gRPC, a clock and one thread that lets time pass for them.
 #ifndef RINGSIDE_COMMON_COORDINATOR_COORDINATOR_SERVER_H_
 #define RINGSIDE_COMMON_COORDINATOR_COORDINATOR_SERVER_H_
 
@@ -22,13 +23,15 @@ class CoordinatorServer {
  public:
   struct Config {
     BindAddress bind;
-    std::string token;            // members must present the same one; may be empty
-    int world_size = 0;           // 0: what the first worker to join says
-    int num_shards = -1;          // -1: the same
-    absl::Duration lease = absl::Seconds(10);         // a silent member is lost, and all know it, within this time
+    std::string token;    // members must present the same one; may be empty
+    int world_size = 0;   // 0: what the first worker to join says
+    int num_shards = -1;  // -1: the same
+    absl::Duration lease =
+        absl::Seconds(10);  // a silent member is lost, and all know it, within this time
     absl::Duration join_timeout = absl::Seconds(120);
-    absl::Duration announce_interval = absl::Seconds(3);     // "have worker 0, shard 0; missing worker 1"
-    std::function<void(const std::string&)> announce;        // gets those lines; may be empty
+    absl::Duration announce_interval =
+        absl::Seconds(3);                              // "have worker 0, shard 0; missing worker 1"
+    std::function<void(const std::string&)> announce;  // gets those lines; may be empty
   };
   struct MemberState {
     Member member;
@@ -43,9 +46,11 @@ class CoordinatorServer {
   // Workers by rank, then shards; empty until all have joined.
   virtual std::vector<MemberState> Members() const = 0;
   virtual absl::optional<Verdict> verdict() const = 0;
-  // Somebody who watches the process saw it end: a primary cause, like a broken session. Ignored for members that left.
+  // Somebody who watches the process saw it end: a primary cause, like a broken session. Ignored
+  // for members that left.
   virtual void ReportExit(const MemberId& member, const std::string& how) = 0;
-  // Returns true once every member has left or, after a verdict, has left or is gone; false when the time is over.
+  // Returns true once every member has left or, after a verdict, has left or is gone; false when
+  // the time is over.
   virtual bool AwaitEnd(absl::Duration timeout) = 0;
 };
 

@@ -1,7 +1,8 @@
-// Who this process is, read from flags or from what a launcher left in the environment. Pure: the environment is a map.
+// Who this process is, read from flags or from what a launcher left in the environment. Pure: the
+// environment is a map.
 //
-// Looked at in this order; the first that applies decides everything: flags, torchrun, Slurm step, Open MPI, PMI,
-// Kubeflow. Never a silent fallback to a world of one.
+// Looked at in this order; the first that applies decides everything: flags, torchrun, Slurm step,
+// Open MPI, PMI, Kubeflow. Never a silent fallback to a world of one.
 #ifndef RINGSIDE_COMMON_LAUNCH_LAUNCH_IDENTITY_H_
 #define RINGSIDE_COMMON_LAUNCH_LAUNCH_IDENTITY_H_
 
@@ -31,14 +32,17 @@ struct LaunchIdentity {
   absl::optional<int> local_rank;
   absl::optional<int> local_size;
   std::vector<std::string> hosts;  // in rank order, where the launcher tells
-  std::string coordinator;         // host:port; empty where the launcher tells none and the flags neither
-  // True where the address is the launcher's convention rather than the user's word: then worker 0 hosts the coordinator.
+  std::string coordinator;  // host:port; empty where the launcher tells none and the flags neither
+  // True where the address is the launcher's convention rather than the user's word: then worker 0
+  // hosts the coordinator.
   bool rank0_hosts_coordinator = false;
 };
 
-// INVALID_ARGUMENT, naming the variable and its value: malformed, rank outside the world, a variable that its launcher
-// always sets is missing, flags and environment contradict each other. FAILED_PRECONDITION: nothing says what the rank is.
-absl::StatusOr<LaunchIdentity> ReadLaunchIdentity(const IdentityFlags& flags, const Environment& environment);
+// INVALID_ARGUMENT, naming the variable and its value: malformed, rank outside the world, a
+// variable that its launcher always sets is missing, flags and environment contradict each other.
+// FAILED_PRECONDITION: nothing says what the rank is.
+absl::StatusOr<LaunchIdentity> ReadLaunchIdentity(const IdentityFlags& flags,
+                                                  const Environment& environment);
 
 // This process's environment as a map; for main.
 Environment ReadEnvironment();

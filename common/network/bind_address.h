@@ -11,10 +11,12 @@ namespace ringside {
 
 // What the user said; all may be empty.
 struct NetworkOptions {
-  std::string interface;  // a name ("eth0") or a CIDR ("10.0.0.0/16", "fd00::/8") that an address must lie in
-  std::string listen;     // an address to bind, overrides the choice by interface
-  std::string advertise;  // a name or address that others connect to, when it differs from the bound one (NAT, containers)
-  std::string port_range; // see ParsePortRange
+  std::string interface;   // a name ("eth0") or a CIDR ("10.0.0.0/16", "fd00::/8") that an address
+                           // must lie in
+  std::string listen;      // an address to bind, overrides the choice by interface
+  std::string advertise;   // a name or address that others connect to, when it differs from the
+                           // bound one (NAT, containers)
+  std::string port_range;  // see ParsePortRange
 };
 
 struct BindAddress {
@@ -23,10 +25,12 @@ struct BindAddress {
   PortRange ports;
 };
 
-// The address that options name; without any, the local address from which the kernel routes to `coordinator` (loopback for
-// a loopback coordinator). INVALID_ARGUMENT: no such interface, no address in the CIDR, an address that is not local; the
-// message lists the candidates. UNAVAILABLE: the coordinator's name does not resolve, or no route leads to it.
-absl::StatusOr<BindAddress> ChooseBindAddress(const NetworkOptions& options, const Endpoint& coordinator);
+// The address that options name; without any, the local address from which the kernel routes to
+// `coordinator` (loopback for a loopback coordinator). INVALID_ARGUMENT: no such interface, no
+// address in the CIDR, an address that is not local; the message lists the candidates. UNAVAILABLE:
+// the coordinator's name does not resolve, or no route leads to it.
+absl::StatusOr<BindAddress> ChooseBindAddress(const NetworkOptions& options,
+                                              const Endpoint& coordinator);
 
 }  // namespace ringside
 

@@ -1,4 +1,5 @@
-// host:port, with IPv6 addresses in brackets: "node7:4000", "10.0.0.1:4000", "[::1]:4000". Pure, but for Resolve.
+// host:port, with IPv6 addresses in brackets: "node7:4000", "10.0.0.1:4000", "[::1]:4000". Pure,
+// but for Resolve.
 #ifndef RINGSIDE_COMMON_NETWORK_ENDPOINT_H_
 #define RINGSIDE_COMMON_NETWORK_ENDPOINT_H_
 
@@ -18,7 +19,8 @@ struct Endpoint {
   int port = 0;
 };
 
-// INVALID_ARGUMENT: names the text and what is wrong with it. Port 0 is accepted; callers that need one check.
+// INVALID_ARGUMENT: names the text and what is wrong with it. Port 0 is accepted; callers that need
+// one check.
 absl::StatusOr<Endpoint> ParseEndpoint(absl::string_view text);
 // With brackets around IPv6 addresses.
 std::string ToString(const Endpoint& endpoint);
@@ -29,7 +31,8 @@ struct SocketAddress {
   int family() const { return storage.ss_family; }
 };
 
-// Every address of the name, in the order that getaddrinfo gives. UNAVAILABLE: the name cannot be resolved.
+// Every address of the name, in the order that getaddrinfo gives. UNAVAILABLE: the name cannot be
+// resolved.
 absl::StatusOr<std::vector<SocketAddress>> Resolve(const Endpoint& endpoint);
 // "10.0.0.1" or "::1", without port.
 std::string AddressText(const SocketAddress& address);

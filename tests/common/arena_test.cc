@@ -18,10 +18,13 @@ TEST(ArenaTest, IsZeroedAlignedAndWritableToTheEnd) {
   EXPECT_EQ((*arena)->span().back(), 1.0f);
 }
 
-TEST(ArenaTest, MayBeEmpty) { EXPECT_TRUE((*Arena::Create(0, Arena::Placement::kHeap))->span().empty()); }
+TEST(ArenaTest, MayBeEmpty) {
+  EXPECT_TRUE((*Arena::Create(0, Arena::Placement::kHeap))->span().empty());
+}
 
 TEST(ArenaTest, RefusesNegativeAndImpossibleSizes) {
-  EXPECT_EQ(Arena::Create(-1, Arena::Placement::kHeap).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Arena::Create(-1, Arena::Placement::kHeap).status().code(),
+            absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(Arena::Create(int64_t{1} << 60, Arena::Placement::kHeap).status().code(),
             absl::StatusCode::kResourceExhausted);
 }

@@ -10,7 +10,8 @@ using ::testing::HasSubstr;
 
 std::vector<ParameterSpec> Specs(const std::vector<int64_t>& lengths) {
   std::vector<ParameterSpec> specs;
-  for (size_t i = 0; i < lengths.size(); ++i) specs.push_back({"p" + std::to_string(i), {lengths[i]}});
+  for (size_t i = 0; i < lengths.size(); ++i)
+    specs.push_back({"p" + std::to_string(i), {lengths[i]}});
   return specs;
 }
 
@@ -69,9 +70,12 @@ TEST(BucketPlanTest, HashTellsNamesShapesAndSizesApart) {
 
 TEST(BucketPlanTest, RefusesWhatCannotBeSynchronized) {
   EXPECT_THAT(BucketPlan::Create({}, 4, 4).status().message(), HasSubstr("no parameters"));
-  EXPECT_THAT(BucketPlan::Create(Specs({4, 0}), 4, 4).status().message(), HasSubstr("p1 float32 [0]"));
-  EXPECT_THAT(BucketPlan::Create({{"w", {2}, "float64"}}, 4, 4).status().message(), HasSubstr("w float64"));
-  EXPECT_THAT(BucketPlan::Create(Specs({4}), 0, 4).status().message(), HasSubstr("at least 1 byte"));
+  EXPECT_THAT(BucketPlan::Create(Specs({4, 0}), 4, 4).status().message(),
+              HasSubstr("p1 float32 [0]"));
+  EXPECT_THAT(BucketPlan::Create({{"w", {2}, "float64"}}, 4, 4).status().message(),
+              HasSubstr("w float64"));
+  EXPECT_THAT(BucketPlan::Create(Specs({4}), 0, 4).status().message(),
+              HasSubstr("at least 1 byte"));
 }
 
 }  // namespace

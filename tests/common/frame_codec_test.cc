@@ -41,12 +41,12 @@ TEST(FrameCodecTest, ReadsWhatItWrote) {
 TEST(FrameCodecTest, LayoutIsTheDocumentedOne) {
   const EncodedFrameHeader bytes = EncodeFrameHeader(Example());
   EXPECT_EQ(std::string(bytes.begin(), bytes.begin() + 4), "RIDE");
-  EXPECT_EQ(bytes[4], 1);     // version
-  EXPECT_EQ(bytes[5], 3);     // kind
-  EXPECT_EQ(bytes[7], 0);     // not finite
-  EXPECT_EQ(bytes[8], 7);     // group, little-endian
-  EXPECT_EQ(bytes[16], 0x88); // step
-  EXPECT_EQ(bytes[46], 0x10); // 1 MiB of payload
+  EXPECT_EQ(bytes[4], 1);      // version
+  EXPECT_EQ(bytes[5], 3);      // kind
+  EXPECT_EQ(bytes[7], 0);      // not finite
+  EXPECT_EQ(bytes[8], 7);      // group, little-endian
+  EXPECT_EQ(bytes[16], 0x88);  // step
+  EXPECT_EQ(bytes[46], 0x10);  // 1 MiB of payload
 }
 
 TEST(FrameCodecTest, RefusesTruncatedAndOverlongHeaders) {
@@ -100,7 +100,8 @@ TEST(FrameCodecTest, RandomBytesAreRefusedOrReadBackTheSame) {
   int accepted = 0;
   for (int round = 0; round < 20000; ++round) {
     EncodedFrameHeader bytes = good;
-    for (uint64_t flips = generator() % 4; flips > 0; --flips) bytes[generator() % bytes.size()] = generator();
+    for (uint64_t flips = generator() % 4; flips > 0; --flips)
+      bytes[generator() % bytes.size()] = generator();
     const auto header = DecodeFrameHeader(bytes);
     if (!header.ok()) continue;
     ++accepted;

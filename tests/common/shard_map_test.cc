@@ -36,7 +36,9 @@ TEST(ShardMapTest, AllShardsTogetherCoverEveryElementOnceWithinOneChunk) {
   }
 }
 
-TEST(ShardMapTest, AShardWithoutElementsHasNoUnits) { EXPECT_TRUE(ShardUnits(2, 2, 3, 2, 100).empty()); }
+TEST(ShardMapTest, AShardWithoutElementsHasNoUnits) {
+  EXPECT_TRUE(ShardUnits(2, 2, 3, 2, 100).empty());
+}
 
 }  // namespace
 }  // namespace ringside

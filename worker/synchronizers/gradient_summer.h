@@ -1,5 +1,5 @@
-// Sums the buckets of all ranks in law order: what the synchronous strategies differ in, and all that they differ in.
-// SynchronousUpdate makes a GradientSynchronizer of it.
+// Sums the buckets of all ranks in law order: what the synchronous strategies differ in, and all
+// that they differ in. SynchronousUpdate makes a GradientSynchronizer of it.
 #ifndef RINGSIDE_WORKER_SYNCHRONIZERS_GRADIENT_SUMMER_H_
 #define RINGSIDE_WORKER_SYNCHRONIZERS_GRADIENT_SUMMER_H_
 
@@ -13,8 +13,8 @@
 
 namespace ringside {
 
-// Submit and Finish come from one thread; Abort and traffic from any. Sums live in a buffer of the summer's own, so that
-// gradients stay intact until the step is over.
+// Submit and Finish come from one thread; Abort and traffic from any. Sums live in a buffer of the
+// summer's own, so that gradients stay intact until the step is over.
 class GradientSummer {
  public:
   virtual ~GradientSummer() = default;
@@ -22,8 +22,9 @@ class GradientSummer {
   // Lends one bucket until Finish(step) returns. Does not block; errors show in Finish.
   virtual void Submit(const GradientBucket& bucket) = 0;
 
-  // Blocks until every bucket of `step` is summed. The flat sums, in arena order, are valid until the next Submit. The first
-  // error is sticky; it names step, bucket and whom it waits for (attached as suspects).
+  // Blocks until every bucket of `step` is summed. The flat sums, in arena order, are valid until
+  // the next Submit. The first error is sticky; it names step, bucket and whom it waits for
+  // (attached as suspects).
   virtual absl::StatusOr<absl::Span<const float>> Finish(int64_t step) = 0;
 
   // Makes a running and every later Finish return `cause`.

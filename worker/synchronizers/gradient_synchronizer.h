@@ -1,7 +1,8 @@
-// How the gradients of all ranks meet and parameters come of them: the one seam between training and --strategy.
+// How the gradients of all ranks meet and parameters come of them: the one seam between training
+// and --strategy.
 //
-// The contract is parameters, not averaged gradients, so that a server which updates parameters itself (asynchronous modes)
-// fits without a special case.
+// The contract is parameters, not averaged gradients, so that a server which updates parameters
+// itself (asynchronous modes) fits without a special case.
 #ifndef RINGSIDE_WORKER_SYNCHRONIZERS_GRADIENT_SYNCHRONIZER_H_
 #define RINGSIDE_WORKER_SYNCHRONIZERS_GRADIENT_SYNCHRONIZER_H_
 
@@ -34,14 +35,16 @@ class GradientSynchronizer {
  public:
   virtual ~GradientSynchronizer() = default;
 
-  // Called once, first. On return the parameters of every rank are rank 0's. `parameters` is kept and updated by Finish.
+  // Called once, first. On return the parameters of every rank are rank 0's. `parameters` is kept
+  // and updated by Finish.
   virtual absl::Status Start(absl::Span<float> parameters) = 0;
 
-  // Does not block. Each step, the process submits every bucket of every rank that it hosts, in bucket order for each rank.
-  // Errors show in Finish.
+  // Does not block. Each step, the process submits every bucket of every rank that it hosts, in
+  // bucket order for each rank. Errors show in Finish.
   virtual void Submit(const GradientBucket& bucket) = 0;
 
-  // Blocks until the parameters are those for the next step. Steps count from 1. The first error is sticky.
+  // Blocks until the parameters are those for the next step. Steps count from 1. The first error is
+  // sticky.
   virtual absl::StatusOr<StepStats> Finish(int64_t step) = 0;
 
   // Makes a running and every later Start or Finish return `cause`.

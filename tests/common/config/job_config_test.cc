@@ -30,16 +30,21 @@ TEST(JobConfigTest, DefaultsWithALengthAreValid) { EXPECT_TRUE(Valid().Validate(
 TEST(JobConfigTest, EveryErrorNamesFlagValueAndWhatIsAllowed) {
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.strategy = "tree"; }),
             "--strategy=tree: must be one of ps, ring, local");
-  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.model = "vgg" ; }), "--model=vgg: must be one of mlp, lenet");
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.model = "vgg"; }),
+            "--model=vgg: must be one of mlp, lenet");
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.dataset = "x"; }), "--dataset=x: must be one of mnist");
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.workers = 0; }), "--workers=0: must be at least 1");
-  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.ps_shards = -1; }), "--ps_shards=-1: must be at least 1");
-  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.batch_size = 0; }), "--batch_size=0: must be at least 1");
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.ps_shards = -1; }),
+            "--ps_shards=-1: must be at least 1");
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.batch_size = 0; }),
+            "--batch_size=0: must be at least 1");
   EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.steps = 0; }), HasSubstr("exactly one of them"));
   EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.epochs = 2; }), HasSubstr("exactly one of them"));
-  EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.frame_bytes = 2 << 20; }), HasSubstr("from 4 to 1048576"));
+  EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.frame_bytes = 2 << 20; }),
+              HasSubstr("from 4 to 1048576"));
   EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.frame_bytes = 6; }), HasSubstr("multiple of 4"));
-  EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.lease = absl::ZeroDuration(); }), HasSubstr("--lease=0"));
+  EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.lease = absl::ZeroDuration(); }),
+              HasSubstr("--lease=0"));
   EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.hidden = {16, 0}; }), HasSubstr("--hidden=0"));
   EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.optimizer.name = "lion"; }), HasSubstr("lion"));
 }
