@@ -1,0 +1,219 @@
+#include "allreduce/ring_all_reducer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <tuple>
+
+#include "absl/memory/memory.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "common/check.h"
+#include "common/reduction.h"
+#include "common/status_macros.h"
+#include "common/suspects.h"
+
+namespace ringside {
+namespace {
+
+std::string BytesText(int64_t bytes) {
+  if (bytes >= 1'000'000) return absl::StrFormat("%.1f MB", bytes / 1e6);
+  if (bytes >= 1'000) return absl::StrFormat("%.1f kB", bytes / 1e3);
+  return absl::StrFormat("%d bytes", bytes);
+}
+
+FrameKind KindOf(RingSchedule::Phase phase) {
+  return phase == RingSchedule::Phase::kReduceScatter ? FrameKind::kReduceScatter
+                                                      : FrameKind::kAllGather;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<RingAllReducer>> RingAllReducer::Create(Config config) {
+  const Group& group = config.group;
+  if (group.index < 0 || group.index >= group.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("index ", group.index, " in a group of ", group.size()));
+  }
+  if (group.size() > 1 && config.link == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat("no link for a ring of ", group.size()));
+  }
+  if (config.segment_bytes < static_cast<int64_t>(sizeof(float)) ||
+      config.segment_bytes > kMaxFramePayloadBytes) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "segments of ", config.segment_bytes, " bytes; allowed: 4 to ", kMaxFramePayloadBytes));
+  }
+  if (config.step_timeout <= absl::ZeroDuration()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "step timeout of ", absl::FormatDuration(config.step_timeout), "; it must be positive"));
+  }
+  RINGSIDE_ASSIGN_OR_RETURN(
+      std::unique_ptr<Arena> scratch,
+      Arena::Create(config.segment_bytes / static_cast<int64_t>(sizeof(float)),
+                    Arena::Placement::kHeap));
+  return absl::WrapUnique(new RingAllReducer(std::move(config), std::move(scratch)));
+}
+
+RingAllReducer::RingAllReducer(Config config, std::unique_ptr<Arena> scratch)
+    : group_(std::move(config.group)),
+      link_(std::move(config.link)),
+      segment_elements_(static_cast<int64_t>(scratch->span().size())),
+      step_timeout_(config.step_timeout),
+      scratch_(std::move(scratch)) {}
+
+absl::Status RingAllReducer::Sum(CollectiveId id, absl::Span<const float> in,
+                                 absl::Span<float> out) {
+  RINGSIDE_CHECK(in.size() == out.size());
+  RINGSIDE_RETURN_IF_ERROR(FirstError());
+  if (group_.size() == 1) {
+    if (in.data() != out.data()) std::memcpy(out.data(), in.data(), in.size() * sizeof(float));
+    return absl::OkStatus();
+  }
+  Exchange exchange{
+      id,
+      RingSchedule(group_.index, group_.size(), static_cast<int64_t>(in.size()), segment_elements_),
+      in, out, absl::Now() + step_timeout_};
+  const absl::Status status = Run(&exchange);
+  return status.ok() ? status : Fail(Explain(exchange, status));
+}
+
+absl::Status RingAllReducer::Run(Exchange* exchange) {
+  const RingSchedule& schedule = exchange->schedule;
+  const int own_chunk = schedule.step(0).send_chunk;
+  for (int64_t i = 0; i < schedule.num_segments(own_chunk); ++i) {
+    const ElementRange range = schedule.segment(own_chunk, i);
+    link_->Send(HeaderOf(*exchange, RingSchedule::Phase::kReduceScatter, range, group_.rank()),
+                exchange->in.subspan(range.begin, range.length));
+  }
+  for (exchange->step = 0; exchange->step < schedule.num_steps(); ++exchange->step) {
+    const int64_t segments = schedule.num_segments(schedule.step(exchange->step).receive_chunk);
+    for (int64_t i = 0; i < segments; ++i) RINGSIDE_RETURN_IF_ERROR(ReceiveSegment(exchange, i));
+  }
+  return link_->Flush(exchange->deadline);
+}
+
+// What arrives in a step is what the next step sends, so it goes on at once. A segment in `out` is
+// not overwritten while it is still being sent: what overwrites it is the finished sum, which
+// cannot exist before this part of it has arrived.
+absl::Status RingAllReducer::ReceiveSegment(Exchange* exchange, int64_t segment) {
+  const RingSchedule::Step step = exchange->schedule.step(exchange->step);
+  const ElementRange range = exchange->schedule.segment(step.receive_chunk, segment);
+  const FrameHeader expected = HeaderOf(*exchange, step.phase, range, group_.left());
+  RINGSIDE_ASSIGN_OR_RETURN(const FrameHeader header, link_->ReceiveHeader(exchange->deadline));
+  RINGSIDE_RETURN_IF_ERROR(CheckHeader(*exchange, expected, header));
+  const absl::Span<float> target = exchange->out.subspan(range.begin, range.length);
+  if (step.phase == RingSchedule::Phase::kReduceScatter) {
+    const absl::Span<float> partial = scratch_->span().subspan(0, range.length);
+    RINGSIDE_RETURN_IF_ERROR(link_->ReceivePayload(partial, exchange->deadline));
+    Add(partial, exchange->in.subspan(range.begin, range.length), target);
+  } else {
+    RINGSIDE_RETURN_IF_ERROR(link_->ReceivePayload(target, exchange->deadline));
+  }
+  exchange->received_elements += range.length;
+  if (exchange->step + 1 < exchange->schedule.num_steps()) {
+    const RingSchedule::Phase next = exchange->schedule.step(exchange->step + 1).phase;
+    link_->Send(HeaderOf(*exchange, next, range, group_.rank()), target);
+  }
+  return absl::OkStatus();
+}
+
+FrameHeader RingAllReducer::HeaderOf(const Exchange& exchange, RingSchedule::Phase phase,
+                                     ElementRange range, int sender) const {
+  FrameHeader header;
+  header.kind = KindOf(phase);
+  header.group = group_.id;
+  header.generation = group_.generation;
+  header.step = exchange.id.step;
+  header.bucket = exchange.id.bucket;
+  header.sender = static_cast<uint32_t>(sender);
+  header.offset = static_cast<uint64_t>(range.begin);
+  header.elements = static_cast<uint32_t>(range.length);
+  return header;
+}
+
+absl::Status RingAllReducer::CheckHeader(const Exchange& exchange, const FrameHeader& expected,
+                                         const FrameHeader& got) const {
+  std::string what;
+  bool foreign = false;  // not a frame that this place of any schedule could hold
+  const auto got_id = std::make_tuple(got.step, got.bucket);
+  const auto expected_id = std::make_tuple(expected.step, expected.bucket);
+  if (got.sender != expected.sender || got.group != expected.group) {
+    what = "a frame that does not belong on this link";
+    foreign = true;
+  } else if (got.generation != expected.generation) {
+    what = got.generation < expected.generation ? "a stale generation" : "a later generation";
+  } else if (got_id != expected_id) {
+    what = got_id < expected_id ? "a duplicate of an earlier sum"
+                                : "a gap: frames of this sum are missing";
+  } else if (got.kind != expected.kind || got.offset != expected.offset) {
+    what = DescribePosition(exchange, expected, got);
+  } else if (got.elements != expected.elements) {
+    what = "a wrong length";
+    foreign = true;
+  } else {
+    return absl::OkStatus();
+  }
+  std::string message =
+      absl::StrCat(what, ": received ", Describe(got), "; due is ", Describe(expected));
+  return WithSuspects(
+      foreign ? absl::InvalidArgumentError(message) : absl::FailedPreconditionError(message),
+      {WorkerId(group_.left())});
+}
+
+// Where in the schedule a frame belongs that is not the one that is due.
+std::string RingAllReducer::DescribePosition(const Exchange& exchange, const FrameHeader& expected,
+                                             const FrameHeader& got) const {
+  bool passed = false;
+  for (int number = 0; number < exchange.schedule.num_steps(); ++number) {
+    const RingSchedule::Step step = exchange.schedule.step(number);
+    for (int64_t i = 0; i < exchange.schedule.num_segments(step.receive_chunk); ++i) {
+      const FrameHeader candidate = HeaderOf(
+          exchange, step.phase, exchange.schedule.segment(step.receive_chunk, i), group_.left());
+      if (candidate == expected) passed = true;
+      if (candidate.kind == got.kind && candidate.offset == got.offset) {
+        return passed ? "a gap: frames before it are missing" : "a duplicate";
+      }
+    }
+  }
+  return "a frame that the schedule does not have";
+}
+
+absl::Status RingAllReducer::Explain(const Exchange& exchange, const absl::Status& status) const {
+  const int last = exchange.schedule.num_steps() - 1;
+  const int number = std::min(exchange.step, last);
+  const bool reducing = exchange.schedule.step(number).phase == RingSchedule::Phase::kReduceScatter;
+  const int64_t element = static_cast<int64_t>(sizeof(float));
+  absl::Status explained(
+      status.code(),
+      absl::StrCat("ring all-reduce: ", status.message(), " in step ", exchange.id.step, " bucket ",
+                   exchange.id.bucket, " (", reducing ? "reduce-scatter" : "all-gather", ", ",
+                   BytesText(exchange.received_elements * element), " of ",
+                   BytesText(exchange.schedule.elements_to_receive() * element), " received)"));
+  status.ForEachPayload([&](absl::string_view url, const absl::Cord& payload) {
+    explained.SetPayload(url, payload);
+  });
+  return explained;
+}
+
+absl::Status RingAllReducer::FirstError() {
+  MutexLock lock(&mutex_);
+  return status_;
+}
+
+absl::Status RingAllReducer::Fail(absl::Status status) {
+  MutexLock lock(&mutex_);
+  if (status_.ok()) status_ = std::move(status);
+  return status_;
+}
+
+void RingAllReducer::Abort(absl::Status cause) {
+  if (cause.ok()) cause = absl::AbortedError("aborted without a cause");
+  static_cast<void>(Fail(std::move(cause)));
+  if (link_ != nullptr) link_->Interrupt();
+}
+
+TrafficCounters RingAllReducer::traffic() const {
+  return link_ == nullptr ? TrafficCounters() : link_->traffic();
+}
+
+}  // namespace ringside

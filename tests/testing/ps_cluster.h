@@ -1,0 +1,64 @@
+// A parameter server in one process: real shards, each with its gRPC server on a free port of the
+// loopback interface.
+#ifndef RINGSIDE_TESTS_TESTING_PS_CLUSTER_H_
+#define RINGSIDE_TESTS_TESTING_PS_CLUSTER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "common/bucket_plan.h"
+#include "common/network/grpc_server.h"
+#include "common/unit_table.h"
+#include "ps_server/shard_executor.h"
+#include "ps_server/shard_service.h"
+#include "worker/synchronizers/ps_summer.h"
+
+namespace ringside {
+
+class PsCluster {
+ public:
+  struct Options {
+    BucketPlan plan;
+    ShardLayout layout;
+    absl::Duration step_timeout = absl::Seconds(30);
+    bool serve = true;  // false: Serve is called by the test
+  };
+
+  explicit PsCluster(Options options);
+  ~PsCluster();
+
+  // Admits workers on all shards.
+  void Serve();
+
+  // What a good worker of this cluster needs.
+  PsSummer::Config WorkerConfig(int rank) const;
+  // Connects all workers; aborts the test program if one cannot.
+  std::vector<std::unique_ptr<PsSummer>> ConnectAll() const;
+
+  const Endpoint& endpoint(int shard) const { return shards_[shard]->server.endpoint; }
+  ShardExecutor& executor(int shard) { return *shards_[shard]->executor; }
+  ShardService& service(int shard) { return *shards_[shard]->service; }
+  // Ends the shard's server at once: its connections break.
+  void KillShard(int shard);
+
+ private:
+  struct Shard {
+    std::unique_ptr<ShardService> service;
+    std::unique_ptr<ShardExecutor> executor;
+    GrpcServer server;
+  };
+
+  const Options options_;
+  std::vector<std::unique_ptr<Shard>> shards_;
+};
+
+// One exchange of random gradients (random_gradients.h) of `step` through `summer`.
+absl::StatusOr<std::vector<float>> Exchange(GradientSummer* summer, const BucketPlan& plan,
+                                            int rank, int64_t step);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_TESTS_TESTING_PS_CLUSTER_H_
