@@ -1,0 +1,44 @@
+// The payload of a received frame, kept where the transport put it.
+//
+// A transport delivers a payload in pieces that start and end anywhere, also in the middle of a
+// float. FramePayload keeps them as they are, with whatever owns the memory, so that a frame can be
+// parked and folded later without a copy. Movable, thread-compatible. The bytes are little-endian
+// float32, as on the wire.
+#ifndef RINGSIDE_COMMON_FRAME_PAYLOAD_H_
+#define RINGSIDE_COMMON_FRAME_PAYLOAD_H_
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+
+namespace ringside {
+
+class FramePayload {
+ public:
+  using Piece = absl::Span<const uint8_t>;
+
+  FramePayload() = default;
+  // `owner` keeps the memory of `pieces` alive for as long as this object lives.
+  FramePayload(std::vector<Piece> pieces, std::shared_ptr<const void> owner)
+      : pieces_(std::move(pieces)), owner_(std::move(owner)) {}
+  FramePayload(FramePayload&&) = default;
+  FramePayload& operator=(FramePayload&&) = default;
+
+  int64_t bytes() const;
+
+  // out[i] = payload[i]. REQUIRES: bytes() is four times the length of `out`.
+  void CopyTo(absl::Span<float> out) const;
+  // sum[i] = sum[i] + payload[i], by Add of common/reduction.h. REQUIRES: the same.
+  void AddTo(absl::Span<float> sum) const;
+
+ private:
+  std::vector<Piece> pieces_;
+  std::shared_ptr<const void> owner_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_FRAME_PAYLOAD_H_

@@ -1,0 +1,37 @@
+// What one `ps_server` process needs to know, taken from flags and from the launcher's environment.
+// Pure.
+#ifndef RINGSIDE_PS_SERVER_SERVER_CONFIG_H_
+#define RINGSIDE_PS_SERVER_SERVER_CONFIG_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/config/job_config.h"
+#include "common/config/job_flags.h"
+#include "common/launch/launch_identity.h"
+#include "common/network/bind_address.h"
+#include "common/network/endpoint.h"
+
+namespace ringside {
+
+struct ServerConfig {
+  int shard = 0;
+  int num_shards = 1;
+  int workers = 1;
+  Endpoint coordinator;
+  NetworkOptions network;
+  std::string token;
+  absl::Duration step_timeout;  // see ShardExecutor::Config
+  absl::Duration join_timeout;
+};
+
+// INVALID_ARGUMENT or FAILED_PRECONDITION, by flag or variable: no or a wrong shard number, too few
+// shards or workers, no coordinator, a deadline that is not positive. `shards_given`: whether
+// --ps_shards was, which a launcher's environment must then agree with.
+absl::StatusOr<ServerConfig> MakeServerConfig(const JobConfig& job, const ProcessConfig& process,
+                                              bool shards_given, const Environment& environment);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_PS_SERVER_SERVER_CONFIG_H_

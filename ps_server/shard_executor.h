@@ -1,0 +1,124 @@
+// The one thread that owns a ParameterShard: takes frames from the workers' streams, folds, hands
+// out sums, keeps time.
+//
+// Thread-safe. Reactors hand over frames and never wait; the queue is bounded by them: a stream has
+// at most kMaxFramesInFlight frames handed over and not yet taken, so the queue holds at most that
+// many per worker, and a worker that sends faster than the shard folds is stopped by gRPC's flow
+// control.
+#ifndef RINGSIDE_PS_SERVER_SHARD_EXECUTOR_H_
+#define RINGSIDE_PS_SERVER_SHARD_EXECUTOR_H_
+
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "absl/types/optional.h"
+#include "absl/types/variant.h"
+#include "common/frame_codec.h"
+#include "common/frame_payload.h"
+#include "common/mutex.h"
+#include "ps_server/parameter_shard.h"
+
+namespace ringside {
+
+constexpr int kMaxFramesInFlight = 4;
+
+class ShardExecutor {
+ public:
+  // The workers' streams. Called from the executor's thread; must not block.
+  class Streams {
+   public:
+    virtual ~Streams() = default;
+    virtual void SendToAll(const ParameterShard::Result& result) = 0;
+    // A frame of `worker` has left the queue; its stream may read another.
+    virtual void FrameTaken(int worker) = 0;
+    // After the first failure, once.
+    virtual void CloseAll(const absl::Status& failure) = 0;
+  };
+
+  struct Config {
+    int shard = 0;
+    int world_size = 1;
+    // How long a worker that has pushed its whole step waits for the others. The shard reports a
+    // little earlier than the waiting workers would, because it can name who is missing.
+    absl::Duration step_timeout = absl::Seconds(60);
+  };
+
+  // What the shard did; complete once Await has returned.
+  struct Account {
+    int64_t steps = 0;  // closed, the broadcast of the initial parameters included
+    absl::Duration fold_time;
+  };
+
+  // `streams` outlives the executor.
+  ShardExecutor(Config config, std::unique_ptr<ParameterShard> shard, Streams* streams);
+  // Stops and joins the thread.
+  ~ShardExecutor();
+  ShardExecutor(const ShardExecutor&) = delete;
+  ShardExecutor& operator=(const ShardExecutor&) = delete;
+
+  // Hands over a frame from the stream of worker `header.sender`.
+  void PushFrame(const FrameHeader& header, FramePayload payload);
+  // The stream of `worker` is over: in good order (OK, after the worker's half-close) or not.
+  void StreamEnded(int worker, const absl::Status& how);
+  // Ends the work with `why`, e.g. a verdict; OK counts as CANCELLED.
+  void Stop(const absl::Status& why);
+
+  // Blocks until every worker has ended its stream in good order (OK), or the first failure, whose
+  // suspects are attached: what ParameterShard::Push refuses, UNAVAILABLE (a stream broke, or a
+  // worker left an open step), DEADLINE_EXCEEDED (names who has not pushed), or the status given to
+  // Stop. The end is bounded by the lease of whoever calls Stop.
+  absl::Status Await();
+  Account account() const;
+
+ private:
+  struct Frame {
+    FrameHeader header;
+    FramePayload payload;
+  };
+  struct End {
+    int worker = 0;
+    absl::Status how;
+  };
+  using Event = absl::variant<Frame, End>;
+
+  void Enqueue(Event event);
+  void Run();
+  // Waits for events until `deadline` and moves them to `batch`. Returns the reason to stop, if
+  // there is one.
+  absl::Status TakeEvents(absl::Time deadline, std::vector<Event>* batch);
+  absl::Status Handle(Frame frame);
+  absl::Status Handle(End end);
+  absl::Status CheckAfterEvent();
+  absl::Status CheckDeadline(absl::Time now) const;
+  absl::Time deadline() const;
+  bool AllEnded() const;
+
+  // Constant after construction.
+  const Config config_;
+  Streams* const streams_;
+
+  // Used by the thread alone.
+  const std::unique_ptr<ParameterShard> shard_;
+  std::vector<ParameterShard::Result> results_;
+  std::vector<bool> ended_;                          // by worker, in good order
+  absl::Time waits_since_ = absl::InfiniteFuture();  // since when a worker has waited for others
+  absl::Duration fold_time_;
+
+  mutable Mutex mutex_;
+  CondVar arrived_;   // an event or a reason to stop
+  CondVar finished_;  // the outcome
+  std::vector<Event> queue_ ABSL_GUARDED_BY(mutex_);
+  absl::Status stop_ ABSL_GUARDED_BY(mutex_);
+  absl::optional<absl::Status> outcome_ ABSL_GUARDED_BY(mutex_);
+  Account account_ ABSL_GUARDED_BY(mutex_);
+
+  std::thread thread_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_PS_SERVER_SHARD_EXECUTOR_H_

@@ -1,0 +1,146 @@
+#include "ps_server/shard_service.h"
+
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "common/check.h"
+#include "common/network/grpc_frame.h"
+#include "common/network/grpc_status.h"
+
+namespace ringside {
+namespace {
+
+// Ends a call that gets no stream.
+class Refusal final : public grpc::ServerGenericBidiReactor {
+ public:
+  explicit Refusal(const absl::Status& status) { Finish(ToGrpcStatus(status)); }
+  void OnDone() override { delete this; }
+};
+
+std::string MetadataValue(const grpc::GenericCallbackServerContext& context, const char* key) {
+  const auto found = context.client_metadata().find(key);
+  if (found == context.client_metadata().end()) return "";
+  return std::string(found->second.data(), found->second.size());
+}
+
+// Refers to the sum without a copy and keeps its arena.
+grpc::Slice SharedSlice(const ParameterShard::Result& result) {
+  auto* owner = new std::shared_ptr<const Arena>(result.owner);
+  return grpc::Slice(
+      const_cast<float*>(result.sum.data()), result.sum.size() * sizeof(float),
+      [](void* held) { delete static_cast<std::shared_ptr<const Arena>*>(held); }, owner);
+}
+
+}  // namespace
+
+ShardService::ShardService(int shard, std::string token)
+    : shard_(shard), token_(std::move(token)) {}
+
+ShardService::~ShardService() {
+  MutexLock lock(&mutex_);
+  RINGSIDE_CHECK(streams_.empty());  // the server has been shut down
+}
+
+void ShardService::Serve(Job job, ShardExecutor* executor) {
+  MutexLock lock(&mutex_);
+  RINGSIDE_CHECK(executor_ == nullptr);
+  job_ = std::move(job);
+  executor_ = executor;
+  by_rank_.assign(job_.world_size, nullptr);
+  taken_.assign(job_.world_size, false);
+  for (auto& [stream, owned] : streams_) AdmitOrRefuse(stream);
+}
+
+grpc::ServerGenericBidiReactor* ShardService::CreateReactor(
+    grpc::GenericCallbackServerContext* context) {
+  if (context->method() != kExchangeMethod) {
+    return new Refusal(absl::UnimplementedError(
+        absl::StrCat("shard ", shard_, " has no method ", context->method())));
+  }
+  if (MetadataValue(*context, kTokenKey) != token_) {
+    return new Refusal(absl::UnauthenticatedError(absl::StrCat(
+        "shard ", shard_, " refuses ", context->peer(), ": the token is not that of its job")));
+  }
+  auto owned =
+      std::make_unique<WorkerStream>(context,
+                                     WorkerStream::Hello{MetadataValue(*context, kRankKey),
+                                                         MetadataValue(*context, kGenerationKey),
+                                                         MetadataValue(*context, kPlanKey)},
+                                     [this](WorkerStream* stream) { StreamDone(stream); });
+  WorkerStream* stream = owned.get();
+  MutexLock lock(&mutex_);
+  streams_.emplace(stream, std::move(owned));
+  if (executor_ != nullptr) AdmitOrRefuse(stream);
+  return stream;
+}
+
+void ShardService::AdmitOrRefuse(WorkerStream* stream) {
+  const absl::StatusOr<int> rank = AdmissibleRank(stream->hello());
+  if (!rank.ok()) {
+    stream->Close(rank.status());
+    return;
+  }
+  by_rank_[*rank] = stream;
+  taken_[*rank] = true;
+  stream->Admit(shard_, *rank, executor_);
+}
+
+absl::StatusOr<int> ShardService::AdmissibleRank(const WorkerStream::Hello& hello) const {
+  if (!failure_.ok()) return failure_;
+  int rank = 0;
+  if (!absl::SimpleAtoi(hello.rank, &rank)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("shard ", shard_, " refuses rank '", hello.rank, "': not a number"));
+  }
+  const auto refuse = [&](const auto&... why) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("shard ", shard_, " refuses worker ", rank, ": ", why...));
+  };
+  if (rank < 0 || rank >= job_.world_size)
+    return refuse("the ranks of the job are 0 to ", job_.world_size - 1);
+  if (hello.generation != absl::StrCat(job_.generation)) {
+    return refuse("it is of generation ", hello.generation, ", the job of ", job_.generation);
+  }
+  if (hello.plan != job_.plan_hash) return refuse("it has another bucket plan");
+  if (taken_[rank]) return refuse("the rank is connected already");
+  return rank;
+}
+
+void ShardService::StreamDone(WorkerStream* stream) {
+  std::unique_ptr<WorkerStream> owned;  // deleted without the lock
+  MutexLock lock(&mutex_);
+  traffic_of_done_ += stream->traffic();
+  if (stream->rank() >= 0) by_rank_[stream->rank()] = nullptr;
+  const auto found = streams_.find(stream);
+  owned = std::move(found->second);
+  streams_.erase(found);
+}
+
+void ShardService::SendToAll(const ParameterShard::Result& result) {
+  const grpc::ByteBuffer frame = MakeFrame(result.header, SharedSlice(result));
+  MutexLock lock(&mutex_);
+  for (WorkerStream* stream : by_rank_) {
+    if (stream != nullptr) stream->Send(frame, result.header.payload_bytes());
+  }
+}
+
+void ShardService::FrameTaken(int worker) {
+  MutexLock lock(&mutex_);
+  if (by_rank_[worker] != nullptr) by_rank_[worker]->FrameTaken();
+}
+
+void ShardService::CloseAll(const absl::Status& failure) {
+  MutexLock lock(&mutex_);
+  failure_ = failure;
+  for (auto& [stream, owned] : streams_) stream->Close(failure);
+}
+
+TrafficCounters ShardService::traffic() const {
+  MutexLock lock(&mutex_);
+  TrafficCounters sum = traffic_of_done_;
+  for (const auto& [stream, owned] : streams_) sum += stream->traffic();
+  return sum;
+}
+
+}  // namespace ringside

@@ -1,0 +1,82 @@
+// The data service of one shard: admits one stream of frames per worker and carries frames between
+// them and the executor.
+//
+// The server has to listen before the shard joins the job, because joining publishes its port.
+// Streams that come before the shard knows the job wait until Serve, and are then admitted or
+// refused.
+//
+// A stream is refused with UNAUTHENTICATED (wrong token), INVALID_ARGUMENT (rank that is none),
+// FAILED_PRECONDITION (rank outside the job or already connected, another generation, another
+// bucket plan) or UNIMPLEMENTED (another method).
+//
+// Thread-safe. It must outlive the server and the executor; the executor must outlive the server.
+#ifndef RINGSIDE_PS_SERVER_SHARD_SERVICE_H_
+#define RINGSIDE_PS_SERVER_SHARD_SERVICE_H_
+
+#include <grpcpp/generic/async_generic_service.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/mutex.h"
+#include "common/traffic.h"
+#include "ps_server/shard_executor.h"
+#include "ps_server/worker_stream.h"
+
+namespace ringside {
+
+class ShardService final : public grpc::CallbackGenericService, public ShardExecutor::Streams {
+ public:
+  // What the streams of this job must say.
+  struct Job {
+    int world_size = 1;
+    uint32_t generation = 0;
+    std::string plan_hash;
+  };
+
+  ShardService(int shard, std::string token);
+  ~ShardService() override;
+
+  // From now on streams are admitted, and their frames go to `executor`. At most once.
+  void Serve(Job job, ShardExecutor* executor);
+
+  // Of all streams so far.
+  TrafficCounters traffic() const;
+
+  grpc::ServerGenericBidiReactor* CreateReactor(
+      grpc::GenericCallbackServerContext* context) override;
+
+  void SendToAll(const ParameterShard::Result& result) override;
+  void FrameTaken(int worker) override;
+  void CloseAll(const absl::Status& failure) override;
+
+ private:
+  void AdmitOrRefuse(WorkerStream* stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<int> AdmissibleRank(const WorkerStream::Hello& hello) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void StreamDone(WorkerStream* stream);
+
+  // Constant after construction.
+  const int shard_;
+  const std::string token_;
+
+  mutable Mutex mutex_;
+  Job job_ ABSL_GUARDED_BY(mutex_);
+  ShardExecutor* executor_ ABSL_GUARDED_BY(mutex_) = nullptr;  // set by Serve
+  absl::Status failure_ ABSL_GUARDED_BY(mutex_);
+  // Every stream that gRPC still knows. by_rank_ has the admitted ones; a rank stays taken when its
+  // stream is done, because who has lost its stream has missed frames.
+  std::map<WorkerStream*, std::unique_ptr<WorkerStream>> streams_ ABSL_GUARDED_BY(mutex_);
+  std::vector<WorkerStream*> by_rank_ ABSL_GUARDED_BY(mutex_);  // null: none, or done
+  std::vector<bool> taken_ ABSL_GUARDED_BY(mutex_);
+  TrafficCounters traffic_of_done_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_PS_SERVER_SHARD_SERVICE_H_

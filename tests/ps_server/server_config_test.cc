@@ -1,0 +1,80 @@
+#include "ps_server/server_config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace ringside {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ServerConfigTest : public ::testing::Test {
+ protected:
+  ServerConfigTest() {
+    job_.strategy = "ps";
+    job_.workers = 4;
+    job_.ps_shards = 3;
+    process_.coordinator = "node0:4000";
+    process_.rank = 2;
+    process_.token = "sesame";
+  }
+  absl::StatusOr<ServerConfig> Make(bool shards_given = true) const {
+    return MakeServerConfig(job_, process_, shards_given, environment_);
+  }
+  std::string Error(bool shards_given = true) const {
+    return std::string(Make(shards_given).status().message());
+  }
+
+  JobConfig job_;
+  ProcessConfig process_;
+  Environment environment_;
+};
+
+TEST_F(ServerConfigTest, TakesFlags) {
+  const auto config = Make();
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->shard, 2);
+  EXPECT_EQ(config->num_shards, 3);
+  EXPECT_EQ(config->workers, 4);
+  EXPECT_EQ(config->token, "sesame");
+  EXPECT_EQ(ToString(config->coordinator), "node0:4000");
+}
+
+TEST_F(ServerConfigTest, TakesTheShardFromALauncher) {
+  process_.rank.reset();
+  environment_ = {{"OMPI_COMM_WORLD_RANK", "1"},
+                  {"OMPI_COMM_WORLD_SIZE", "5"},
+                  {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
+                  {"OMPI_COMM_WORLD_LOCAL_SIZE", "5"}};
+  const auto config = Make(/*shards_given=*/false);
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->shard, 1);
+  EXPECT_EQ(config->num_shards, 5);
+  EXPECT_FALSE(Make(/*shards_given=*/true).ok());  // --ps_shards=3 contradicts it
+}
+
+TEST_F(ServerConfigTest, RefusesByFlag) {
+  process_.rank = 3;
+  EXPECT_THAT(Error(), HasSubstr("--shard=3: must be from 0 to 2"));
+  process_.rank.reset();
+  EXPECT_FALSE(Make().ok());  // nothing says which shard this is
+  process_.rank = 0;
+  job_.ps_shards = 0;
+  EXPECT_THAT(Error(), HasSubstr("--ps_shards=0: must be at least 1"));
+  job_.ps_shards = 3;
+  job_.workers = -1;
+  EXPECT_THAT(Error(), HasSubstr("--workers=-1: must be at least 1"));
+  job_.workers = 4;
+  job_.step_timeout = absl::ZeroDuration();
+  EXPECT_THAT(Error(), HasSubstr("--step_timeout=0: must be positive"));
+  job_.step_timeout = absl::Seconds(1);
+  process_.coordinator = "";
+  EXPECT_THAT(Error(), HasSubstr("--coordinator is missing"));
+  process_.coordinator = "node0:0";
+  EXPECT_THAT(Error(), HasSubstr("--coordinator=node0:0: must have a port other than 0"));
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,156 @@
+// Streams that are refused or break, seen from a worker that does not behave. Good streams:
+// ps_summer_test.
+#include "ps_server/shard_service.h"
+
+#include <gmock/gmock.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "common/network/grpc_frame.h"
+#include "common/network/grpc_status.h"
+#include "tests/testing/ps_cluster.h"
+#include "tests/testing/random_gradients.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A call that sends at most one message and waits for its end.
+class RawCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
+ public:
+  RawCall(const Endpoint& endpoint, const std::string& method, const std::string& message)
+      : stub_(CreateGrpcChannel(endpoint)) {
+    context_.AddMetadata(kTokenKey, "sesame");
+    context_.AddMetadata(kRankKey, "0");
+    context_.AddMetadata(kGenerationKey, "1");
+    context_.AddMetadata(kPlanKey, PlanWithBuckets({8}).hash());
+    stub_.PrepareBidiStreamingCall(&context_, method, grpc::StubOptions(), this);
+    StartRead(&incoming_);
+    if (!message.empty()) {
+      const grpc::Slice slice(message);
+      outgoing_ = grpc::ByteBuffer(&slice, 1);
+      StartWrite(&outgoing_);
+    }
+    StartCall();
+  }
+
+  void OnDone(const grpc::Status& status) override {
+    MutexLock lock(&mutex_);
+    status_ = FromGrpcStatus(status);
+    done_ = true;
+    changed_.NotifyAll();
+  }
+
+  absl::Status Await() {
+    MutexLock lock(&mutex_);
+    while (!done_) changed_.Wait(&mutex_);
+    return status_;
+  }
+
+ private:
+  grpc::ClientContext context_;
+  grpc::GenericStub stub_;
+  grpc::ByteBuffer incoming_;
+  grpc::ByteBuffer outgoing_;
+  Mutex mutex_;
+  CondVar changed_;
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+  bool done_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+class ShardServiceTest : public ::testing::Test {
+ protected:
+  absl::Status Refusal(const PsSummer::Config& config) { return PsSummer::Create(config).status(); }
+  static std::string Message(const absl::Status& status) { return std::string(status.message()); }
+
+  const BucketPlan plan_ = PlanWithBuckets({8});
+  PsCluster cluster_{{plan_, {2, 1, 16}}};
+};
+
+TEST_F(ShardServiceTest, RefusesAWrongToken) {
+  PsSummer::Config config = cluster_.WorkerConfig(0);
+  config.token = "guess";
+  const absl::Status status = Refusal(config);
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnauthenticated);
+  EXPECT_THAT(Message(status), HasSubstr("the token is not that of its job"));
+}
+
+TEST_F(ShardServiceTest, RefusesAnotherGeneration) {
+  PsSummer::Config config = cluster_.WorkerConfig(0);
+  config.group.generation = 4;
+  const absl::Status status = Refusal(config);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(Message(status), HasSubstr("it is of generation 4, the job of 1"));
+}
+
+TEST_F(ShardServiceTest, RefusesAnotherPlan) {
+  PsSummer::Config config = cluster_.WorkerConfig(0);
+  config.plan = PlanWithBuckets({4, 4});
+  const absl::Status status = Refusal(config);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(Message(status), HasSubstr("another bucket plan"));
+}
+
+TEST_F(ShardServiceTest, RefusesARankOutsideTheJobAndOneThatIsConnected) {
+  PsSummer::Config config = cluster_.WorkerConfig(0);
+  config.group = Group::World(3, 2, 1);
+  EXPECT_THAT(Message(Refusal(config)), HasSubstr("the ranks of the job are 0 to 1"));
+  const auto first = PsSummer::Create(cluster_.WorkerConfig(1));
+  ASSERT_TRUE(first.ok()) << first.status();
+  const absl::Status status = Refusal(cluster_.WorkerConfig(1));
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(Message(status),
+              HasSubstr("shard 0 refuses worker 1: the rank is connected already"));
+}
+
+TEST_F(ShardServiceTest, HasNoOtherMethod) {
+  const absl::Status status =
+      RawCall(cluster_.endpoint(0), "/ringside.ParameterServer/Other", "").Await();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+}
+
+TEST_F(ShardServiceTest, AMalformedFrameEndsTheWorkByName) {
+  RawCall call(cluster_.endpoint(0), kExchangeMethod, std::string(70, 'x'));
+  const absl::Status status = cluster_.executor(0).Await();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(Message(status),
+              HasSubstr("the stream of worker 0 broke at step 0: malformed frame"));
+  EXPECT_EQ(call.Await().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(ShardServiceTest, AFrameInAnothersNameEndsTheWorkByName) {
+  FrameHeader header;
+  header.generation = 1;
+  header.sender = 1;
+  header.elements = 4;
+  const EncodedFrameHeader bytes = EncodeFrameHeader(header);
+  RawCall call(cluster_.endpoint(0), kExchangeMethod,
+               std::string(bytes.begin(), bytes.end()) + std::string(16, '\0'));
+  EXPECT_THAT(Message(cluster_.executor(0).Await()),
+              HasSubstr("it came on the stream of worker 0"));
+  EXPECT_EQ(call.Await().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(ShardServiceParkingTest, WorkersThatComeBeforeTheShardKnowsTheJobWait) {
+  const BucketPlan plan = PlanWithBuckets({8});
+  PsCluster cluster({plan, {1, 2, 16}, absl::Seconds(30), /*serve=*/false});
+  PsSummer::Config impatient = cluster.WorkerConfig(0);
+  impatient.connect_timeout = absl::Milliseconds(20);
+  const absl::Status status = PsSummer::Create(impatient).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("no answer from shard 0, shard 1 at 127.0.0.1:"));
+  absl::StatusOr<std::unique_ptr<PsSummer>> summer = absl::UnknownError("not yet");
+  std::thread worker([&] { summer = PsSummer::Create(cluster.WorkerConfig(0)); });
+  cluster.Serve();
+  worker.join();
+  EXPECT_TRUE(summer.ok()) << summer.status();
+}
+
+}  // namespace
+}  // namespace ringside
