@@ -17,6 +17,12 @@ const ringside::JobConfig& Defaults() {
   return *defaults;
 }
 
+std::vector<std::string> Texts(const std::vector<int64_t>& numbers) {
+  std::vector<std::string> texts;
+  for (int64_t number : numbers) texts.push_back(absl::StrCat(number));
+  return texts;
+}
+
 }  // namespace
 
 ABSL_FLAG(std::string, strategy, Defaults().strategy, "how gradients meet: ps, ring or local");
@@ -33,7 +39,7 @@ ABSL_FLAG(int64_t, bucket_bytes, Defaults().bucket_bytes,
           "size at which every other bucket is closed");
 ABSL_FLAG(int64_t, frame_bytes, Defaults().frame_bytes, "payload of one message, at most 1 MiB");
 ABSL_FLAG(std::string, model, Defaults().model, "mlp or lenet");
-ABSL_FLAG(std::vector<std::string>, hidden, {absl::StrJoin(Defaults().hidden, ",")},
+ABSL_FLAG(std::vector<std::string>, hidden, Texts(Defaults().hidden),
           "widths of the hidden layers of the mlp, e.g. 256,128");
 ABSL_FLAG(std::string, dataset, Defaults().dataset, "mnist");
 ABSL_FLAG(std::string, data_dir, Defaults().data_dir, "folder with the data files");

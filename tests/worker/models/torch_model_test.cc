@@ -1,0 +1,238 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "common/arena.h"
+#include "worker/models/model_factory.h"
+#include "worker/models/torch_runtime.h"
+
+namespace ringside {
+namespace {
+
+// A model bound to arenas of its own, with a batch to train on.
+class Bench {
+ public:
+  explicit Bench(const ModelConfig& config, int64_t batch_size = 4) {
+    auto created = CreateModel(config);
+    EXPECT_TRUE(created.ok()) << created.status();
+    model = std::move(*created);
+    const int64_t elements = TotalElements(model->Parameters());
+    parameters = *Arena::Create(elements, Arena::Placement::kHeap);
+    gradients = *Arena::Create(elements, Arena::Placement::kHeap);
+    const absl::Status bound = model->Bind(parameters->span(), gradients->span(),
+                                           [this](int index) { ready.push_back(index); });
+    EXPECT_TRUE(bound.ok()) << bound;
+    images.resize(batch_size * config.rows * config.columns);
+    for (size_t i = 0; i < images.size(); ++i) images[i] = std::sin(0.7f * static_cast<float>(i));
+    for (int64_t i = 0; i < batch_size; ++i) labels.push_back((3 * i + 1) % config.classes);
+  }
+
+  Batch batch() const { return {images, labels}; }
+  double Loss() { return *model->Forward(batch()); }
+  void Step(double weight) {
+    ready.clear();
+    ASSERT_TRUE(model->Forward(batch()).ok());
+    ASSERT_TRUE(model->Backward(weight).ok());
+  }
+
+  std::vector<int> ready;  // in order of the calls
+  std::unique_ptr<Arena> parameters;
+  std::unique_ptr<Arena> gradients;
+  std::unique_ptr<Model> model;
+  std::vector<float> images;
+  std::vector<int64_t> labels;
+};
+
+ModelConfig TinyMlp() { return {"mlp", {5, 3}, 4, 4, 3, 1}; }
+ModelConfig TinyLenet() { return {"lenet", {}, 16, 16, 3, 1}; }
+
+std::vector<std::string> Names(const Model& model) {
+  std::vector<std::string> names;
+  for (const ParameterSpec& spec : model.Parameters()) names.push_back(spec.name);
+  return names;
+}
+
+TEST(TorchModelTest, ParametersOfTheMlp) {
+  const Bench bench(ModelConfig{});
+  EXPECT_EQ(Names(*bench.model), (std::vector<std::string>{"fc1.weight", "fc1.bias", "fc2.weight",
+                                                           "fc2.bias", "fc3.weight", "fc3.bias"}));
+  EXPECT_EQ(bench.model->Parameters()[0].shape, (std::vector<int64_t>{256, 784}));
+  EXPECT_EQ(bench.parameters->span().size(), 784u * 256 + 256 + 256 * 128 + 128 + 128 * 10 + 10);
+}
+
+TEST(TorchModelTest, ParametersOfLenet) {
+  ModelConfig config;
+  config.name = "lenet";
+  const Bench bench(config);
+  EXPECT_EQ(Names(*bench.model),
+            (std::vector<std::string>{"conv1.weight", "conv1.bias", "conv2.weight", "conv2.bias",
+                                      "fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"}));
+  EXPECT_EQ(bench.parameters->span().size(),
+            16u * 25 + 16 + 32 * 16 * 25 + 32 + 512 * 128 + 128 + 128 * 10 + 10);
+}
+
+TEST(TorchModelTest, AnMlpNeedsNoHiddenLayer) {
+  const Bench bench({"mlp", {}, 2, 2, 3, 1});
+  EXPECT_EQ(bench.parameters->span().size(), 4u * 3 + 3);
+}
+
+TEST(TorchModelTest, InitialisationDependsOnTheSeedAlone) {
+  ModelConfig config = TinyMlp();
+  const Bench one(config);
+  const Bench same(config);
+  config.seed = 2;
+  const Bench other(config);
+  EXPECT_TRUE(one.parameters->span() == same.parameters->span());
+  EXPECT_FALSE(one.parameters->span() == other.parameters->span());
+}
+
+TEST(TorchModelTest, GradientsAgreeWithFiniteDifferences) {
+  for (const ModelConfig& config : {TinyMlp(), TinyLenet()}) {
+    Bench bench(config);
+    constexpr double kWeight = 0.25;
+    bench.Step(kWeight);
+    const absl::Span<float> parameters = bench.parameters->span();
+    const size_t stride = parameters.size() > 500 ? 397 : 1;
+    int off = 0, checked = 0;
+    for (size_t i = 0; i < parameters.size(); i += stride, ++checked) {
+      constexpr float kDelta = 1e-2f;
+      const float value = parameters[i];
+      parameters[i] = value + kDelta;
+      const double above = bench.Loss();
+      parameters[i] = value - kDelta;
+      const double below = bench.Loss();
+      parameters[i] = value;
+      const double numeric = kWeight * (above - below) / (2 * kDelta);
+      if (std::abs(numeric - bench.gradients->span()[i]) > 2e-3) ++off;
+    }
+    // Where a ReLU or a maximum switches between the two points, the difference is no derivative.
+    EXPECT_LE(off, checked / 20) << config.name << ", of " << checked;
+  }
+}
+
+TEST(TorchModelTest, ParametersBecomeReadyLastLayerFirst) {
+  for (const ModelConfig& config : {TinyMlp(), TinyLenet()}) {
+    Bench bench(config);
+    bench.Step(1);
+    const int count = static_cast<int>(bench.model->Parameters().size());
+    ASSERT_EQ(static_cast<int>(bench.ready.size()), count);
+    for (int i = 0; i < count; ++i) {
+      // Weight and bias of one layer may come in either order.
+      EXPECT_EQ(bench.ready[i] / 2, (count - 1 - i) / 2) << config.name << " position " << i;
+    }
+  }
+}
+
+TEST(TorchModelTest, AGradientIsInTheArenaWhenItsParameterIsReady) {
+  auto model = *CreateModel(TinyMlp());
+  const int64_t elements = TotalElements(model->Parameters());
+  std::vector<float> parameters(elements), gradients(elements);
+  std::vector<int64_t> begins;
+  int64_t begin = 0;
+  for (const ParameterSpec& spec : model->Parameters()) {
+    begins.push_back(begin);
+    begin += spec.elements();
+  }
+  std::vector<std::vector<float>> seen(begins.size());
+  ASSERT_TRUE(model
+                  ->Bind(absl::MakeSpan(parameters), absl::MakeSpan(gradients),
+                         [&](int index) {
+                           const auto from = gradients.begin() + begins[index];
+                           seen[index].assign(from, from + model->Parameters()[index].elements());
+                         })
+                  .ok());
+  const std::vector<float> images(2 * 16, 0.5f);
+  const std::vector<int64_t> labels = {0, 2};
+  ASSERT_TRUE(model->Forward({images, labels}).ok());
+  ASSERT_TRUE(model->Backward(1).ok());
+  std::vector<float> all;
+  for (const auto& part : seen) all.insert(all.end(), part.begin(), part.end());
+  EXPECT_EQ(all, gradients);
+  EXPECT_TRUE(std::any_of(all.begin(), all.end(), [](float value) { return value != 0; }));
+}
+
+TEST(TorchModelTest, TheBindingStaysOverSteps) {
+  Bench bench(TinyMlp());
+  const double before = bench.Loss();
+  for (int step = 0; step < 50; ++step) {
+    const absl::Span<float> gradients = bench.gradients->span();
+    std::fill(gradients.begin(), gradients.end(), 0.0f);
+    bench.Step(1);
+    for (size_t i = 0; i < gradients.size(); ++i) bench.parameters->span()[i] -= 0.1f * gradients[i];
+  }
+  EXPECT_LT(bench.Loss(), 0.5 * before);
+}
+
+TEST(TorchModelTest, GradientsAccumulateUntilZeroed) {
+  Bench bench(TinyMlp());
+  bench.Step(1);
+  const std::vector<float> once(bench.gradients->span().begin(), bench.gradients->span().end());
+  bench.Step(1);
+  for (size_t i = 0; i < once.size(); ++i) EXPECT_EQ(bench.gradients->span()[i], 2 * once[i]);
+}
+
+TEST(TorchModelTest, SharesWeightedBySamplesAddUpToTheGlobalMean) {
+  Bench whole(TinyMlp(), 5);
+  whole.Step(1);
+  Bench parts(TinyMlp(), 5);
+  double loss = 0;
+  for (const auto& [begin, count] : {std::pair<int, int>{0, 3}, {3, 2}}) {
+    const Batch share = {absl::MakeConstSpan(parts.images).subspan(begin * 16, count * 16),
+                         absl::MakeConstSpan(parts.labels).subspan(begin, count)};
+    loss += count / 5.0 * *parts.model->Forward(share);
+    ASSERT_TRUE(parts.model->Backward(count / 5.0).ok());
+  }
+  EXPECT_NEAR(loss, whole.Loss(), 1e-6);
+  for (size_t i = 0; i < whole.gradients->span().size(); ++i) {
+    EXPECT_NEAR(parts.gradients->span()[i], whole.gradients->span()[i], 1e-6);
+  }
+}
+
+TEST(TorchModelTest, EvaluationCountsAndLeavesEverythingAlone) {
+  Bench bench(TinyMlp(), 6);
+  const std::vector<float> before(bench.parameters->span().begin(), bench.parameters->span().end());
+  const auto sums = bench.model->Evaluate(bench.batch());
+  ASSERT_TRUE(sums.ok()) << sums.status();
+  EXPECT_EQ(sums->samples, 6);
+  EXPECT_GE(sums->correct, 0);
+  EXPECT_LE(sums->correct, 6);
+  EXPECT_NEAR(sums->loss, 6 * bench.Loss(), 1e-4);
+  EXPECT_TRUE(std::equal(before.begin(), before.end(), bench.parameters->span().begin()));
+  EXPECT_TRUE(bench.ready.empty());
+}
+
+TEST(TorchModelTest, WhatLibTorchThrowsIsAStatus) {
+  Bench bench(TinyMlp());
+  bench.labels[0] = 99;
+  EXPECT_EQ(bench.model->Forward(bench.batch()).status().code(), absl::StatusCode::kInternal);
+}
+
+TEST(TorchModelTest, BadConfigurationsAreNamed) {
+  ModelConfig unknown;
+  unknown.name = "transformer";
+  EXPECT_EQ(CreateModel(unknown).status().message(),
+            "--model=transformer: must be one of mlp, lenet");
+  EXPECT_EQ(CreateModel({"lenet", {}, 8, 28, 10, 1}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  auto model = *CreateModel(TinyMlp());
+  std::vector<float> few(3);
+  EXPECT_EQ(model->Bind(absl::MakeSpan(few), absl::MakeSpan(few), nullptr).code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST(TorchRuntimeTest, SaysWhatIsInForce) {
+  const auto facts = ConfigureTorch(1);
+  ASSERT_TRUE(facts.ok()) << facts.status();
+  EXPECT_EQ(facts->at("threads"), "1");
+  EXPECT_FALSE(facts->at("blas").empty());
+  EXPECT_FALSE(facts->at("libtorch").empty());
+  EXPECT_TRUE(ConfigureTorch(1).ok()) << "a second call";
+}
+
+}  // namespace
+}  // namespace ringside

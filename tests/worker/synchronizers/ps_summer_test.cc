@@ -1,0 +1,190 @@
+#include "worker/synchronizers/ps_summer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "common/ps_traffic.h"
+#include "common/suspects.h"
+#include "tests/testing/ps_cluster.h"
+#include "tests/testing/random_gradients.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Runs `steps` exchanges of one worker and compares every bit.
+void Train(PsSummer* summer, const BucketPlan& plan, int workers, int rank, int64_t steps) {
+  for (int64_t step = 0; step < steps; ++step) {
+    const auto sums = Exchange(summer, plan, rank, step);
+    ASSERT_TRUE(sums.ok()) << sums.status();
+    ASSERT_TRUE(SameBits(*sums, LawfulSums(plan, workers, step)))
+        << "step " << step << " rank " << rank;
+  }
+  EXPECT_TRUE(summer->Shutdown().ok());
+}
+
+void RunCluster(const BucketPlan& plan, const ShardLayout& layout, int64_t steps) {
+  PsCluster cluster({plan, layout});
+  {
+    const auto summers = cluster.ConnectAll();
+    std::vector<std::thread> threads;
+    for (int rank = 0; rank < layout.world_size; ++rank) {
+      threads.emplace_back(
+          [&, rank] { Train(summers[rank].get(), plan, layout.world_size, rank, steps); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (const auto& summer : summers) EXPECT_EQ(summer->traffic(), summer->ExpectedTraffic(steps));
+  }
+  for (int shard = 0; shard < layout.num_shards; ++shard) {
+    EXPECT_TRUE(cluster.executor(shard).Await().ok());
+    EXPECT_EQ(cluster.executor(shard).account().steps, steps);
+    EXPECT_EQ(cluster.service(shard).traffic(), PsShardTraffic(plan, layout, shard, steps));
+  }
+}
+
+TEST(PsSummerTest, GivesTheLawfulBitsForAnyNumberOfWorkersAndShards) {
+  const BucketPlan plan = PlanWithBuckets({97, 3, 200, 5000});
+  for (int workers = 1; workers <= 4; ++workers) {
+    for (int shards = 1; shards <= 3; ++shards) RunCluster(plan, {workers, shards, 1024}, 4);
+  }
+}
+
+TEST(PsSummerTest, GivesTheLawfulBitsForFramesOfFullSize) {
+  RunCluster(PlanWithBuckets({1 << 20, 300001}), {2, 2, kMaxFramePayloadBytes}, 3);
+}
+
+TEST(PsSummerTest, RefusesMoreShardsThanElements) {
+  PsSummer::Config config{Group::World(1, 0, 1), PlanWithBuckets({2}), std::vector<Endpoint>(3),
+                          ""};
+  const absl::Status status = PsSummer::Create(std::move(config)).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("--ps_shards=3: more shards than elements"));
+}
+
+TEST(PsSummerTest, NotADeadServerButAnAddressIsNamed) {
+  const BucketPlan plan = PlanWithBuckets({8});
+  PsCluster cluster({plan, {1, 2, 16}});
+  PsSummer::Config config = cluster.WorkerConfig(0);
+  cluster.KillShard(1);
+  config.connect_timeout = absl::Milliseconds(200);
+  const absl::Status status = PsSummer::Create(config).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("no answer from shard 1 at 127.0.0.1:"));
+  EXPECT_EQ(ToString(SuspectsOf(status)), "shard 1");
+}
+
+TEST(PsSummerTest, SwappedAddressesAreNoticed) {
+  PsCluster cluster({PlanWithBuckets({8}), {1, 2, 16}});
+  PsSummer::Config config = cluster.WorkerConfig(0);
+  std::swap(config.shards[0], config.shards[1]);
+  const absl::Status status = PsSummer::Create(config).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), HasSubstr(" answers there"));
+}
+
+class PsSummerFailureTest : public ::testing::Test {
+ protected:
+  void Connect(absl::Duration shard_timeout, absl::Duration worker_timeout) {
+    cluster_ = std::make_unique<PsCluster>(PsCluster::Options{plan_, {3, 2, 16}, shard_timeout});
+    for (int rank = 0; rank < 3; ++rank) {
+      PsSummer::Config config = cluster_->WorkerConfig(rank);
+      config.step_timeout = worker_timeout;
+      auto summer = PsSummer::Create(std::move(config));
+      ASSERT_TRUE(summer.ok()) << summer.status();
+      summers_.push_back(std::move(summer).value());
+    }
+  }
+  // Workers 0 and 1 push step 0 and wait for worker 2; returns what they get.
+  std::vector<absl::Status> WaitForWorker2(const std::function<void()>& meanwhile) {
+    std::vector<absl::Status> statuses(2);
+    std::vector<std::thread> threads;
+    for (int rank : {0, 1}) {
+      threads.emplace_back(
+          [&, rank] { statuses[rank] = Exchange(summers_[rank].get(), plan_, rank, 0).status(); });
+    }
+    meanwhile();
+    for (std::thread& thread : threads) thread.join();
+    return statuses;
+  }
+
+  const BucketPlan plan_ = PlanWithBuckets({30, 7});
+  std::unique_ptr<PsCluster> cluster_;
+  std::vector<std::unique_ptr<PsSummer>> summers_;
+};
+
+TEST_F(PsSummerFailureTest, AWorkerThatDiesIsNamedToTheOthers) {
+  Connect(absl::Seconds(30), absl::Seconds(30));
+  for (const absl::Status& status : WaitForWorker2([&] { summers_[2].reset(); })) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("the stream of worker 2 broke at step 0"));
+    EXPECT_EQ(ToString(SuspectsOf(status)), "worker 2");
+  }
+  EXPECT_EQ(ToString(SuspectsOf(cluster_->executor(0).Await())), "worker 2");
+  // The first error is sticky.
+  EXPECT_EQ(summers_[0]->Finish(1).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(summers_[0]->Shutdown().code(), absl::StatusCode::kUnavailable);
+}
+
+TEST_F(PsSummerFailureTest, ASilentWorkerIsNamedToTheOthersWithStepAndBucket) {
+  Connect(absl::Milliseconds(200), absl::Seconds(30));
+  for (const absl::Status& status : WaitForWorker2([] {})) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded) << status;
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("has waited 200ms for worker 2 at step 0 bucket 0 (60 bytes)"));
+    EXPECT_EQ(ToString(SuspectsOf(status)), "worker 2");
+  }
+}
+
+TEST_F(PsSummerFailureTest, ASilentShardIsNamedWithStepBucketAndBytes) {
+  Connect(absl::Seconds(30), absl::Milliseconds(200));
+  for (const absl::Status& status : WaitForWorker2([] {})) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded) << status;
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("has waited 200ms for shard 0, shard 1 at step 0 bucket 0 (120 bytes)"));
+    EXPECT_EQ(ToString(SuspectsOf(status)), "shard 0, shard 1");
+  }
+}
+
+TEST_F(PsSummerFailureTest, AShardThatDiesIsNamed) {
+  Connect(absl::Seconds(30), absl::Seconds(30));
+  for (const absl::Status& status : WaitForWorker2([&] { cluster_->KillShard(1); })) {
+    EXPECT_THAT(std::string(status.message()), HasSubstr("shard 1 at 127.0.0.1:"));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("has ended the stream at step 0"));
+    EXPECT_EQ(ToString(SuspectsOf(status)), "shard 1");
+  }
+}
+
+TEST_F(PsSummerFailureTest, AbortEndsAWaitWithItsCause) {
+  Connect(absl::Seconds(30), absl::Seconds(30));
+  const absl::Status verdict = absl::AbortedError("worker 2 was lost at step 0");
+  for (const absl::Status& status : WaitForWorker2([&] {
+         summers_[0]->Abort(verdict);
+         summers_[1]->Abort(verdict);
+       })) {
+    EXPECT_EQ(status, verdict);
+  }
+}
+
+TEST_F(PsSummerFailureTest, WrongSubmissionsShowInFinish) {
+  Connect(absl::Seconds(30), absl::Seconds(30));
+  const std::vector<float> values(30);
+  EXPECT_THAT(std::string(summers_[0]->Finish(0).status().message()),
+              HasSubstr("bucket 0 of step 0 was not submitted"));
+  summers_[1]->Submit({0, 2, 0, values, 1});
+  EXPECT_THAT(std::string(summers_[1]->Finish(0).status().message()),
+              HasSubstr("worker 1 was given gradients of worker 2"));
+  summers_[2]->Submit({0, 2, 1, values, 1});
+  EXPECT_THAT(std::string(summers_[2]->Finish(0).status().message()),
+              HasSubstr("is not in the plan"));
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,239 @@
+#include "worker/trainer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "common/sha256.h"
+#include "tests/worker/linear_model.h"
+#include "worker/evaluation.h"
+#include "worker/synchronizers/local_summer.h"
+#include "worker/synchronizers/synchronous_update.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr int64_t kPixels = 4;
+
+Dataset MakeDataset(int64_t samples) {
+  std::vector<uint8_t> pixels;
+  std::vector<uint8_t> labels;
+  for (int64_t i = 0; i < samples; ++i) {
+    labels.push_back(static_cast<uint8_t>(i % 10));
+    for (int64_t k = 0; k < kPixels; ++k) pixels.push_back(static_cast<uint8_t>(25 * (i % 10) + k));
+  }
+  auto dataset = Dataset::Create("test", 2, 2, std::move(pixels), std::move(labels));
+  EXPECT_TRUE(dataset.ok()) << dataset.status();
+  return *dataset;
+}
+
+std::vector<int> Ranks(int world) {
+  std::vector<int> ranks(world);
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
+// Everything that `local` needs to train the linear model.
+struct LocalRun {
+  explicit LocalRun(int world_size, int64_t samples, int64_t global_batch, int64_t steps,
+                    int64_t epochs = 0)
+      : dataset(MakeDataset(samples)), model(kPixels) {
+    plan = std::make_unique<BucketPlan>(*BucketPlan::Create(model.Parameters(), 4, 4));
+    Trainer::Config config;
+    config.world_size = world_size;
+    config.hosted_ranks = Ranks(world_size);
+    config.global_batch_size = global_batch;
+    config.steps = steps;
+    config.epochs = epochs;
+    config.clock = [this] { return absl::Milliseconds(ticks++); };
+    trainer = *Trainer::Create(std::move(config), &dataset, plan.get(), &model);
+    OptimizerConfig sgd;
+    sgd.learning_rate = 0.02;
+    synchronizer = *SynchronousUpdate::Create(
+        {*plan, Ranks(world_size), sgd, *LocalSummer::Create({world_size, *plan})});
+  }
+
+  absl::Status Run() {
+    const absl::Status started = trainer->Start(synchronizer.get());
+    if (!started.ok()) return started;
+    return trainer->Run([this](const StepRecord& record) {
+      records.push_back(record);
+      return absl::OkStatus();
+    });
+  }
+
+  int ticks = 0;
+  Dataset dataset;
+  LinearModel model;
+  std::unique_ptr<BucketPlan> plan;
+  std::unique_ptr<Trainer> trainer;
+  std::unique_ptr<GradientSynchronizer> synchronizer;
+  std::vector<StepRecord> records;
+};
+
+TEST(TrainerTest, TheLossFallsAndTwoRunsAreTheSame) {
+  LocalRun one(3, 50, 12, 60);
+  LocalRun two(3, 50, 12, 60);
+  ASSERT_TRUE(one.Run().ok());
+  ASSERT_TRUE(two.Run().ok());
+  EXPECT_LT(one.records.back().loss(), 0.2 * one.records.front().loss());
+  EXPECT_EQ(Sha256Hex(one.trainer->parameters()), Sha256Hex(two.trainer->parameters()));
+}
+
+TEST(TrainerTest, TheNumberOfRanksHardlyMatters) {
+  // Same global batches, same mean: only the rounding differs.
+  LocalRun one(1, 50, 12, 20);
+  LocalRun four(4, 50, 12, 20);
+  ASSERT_TRUE(one.Run().ok());
+  ASSERT_TRUE(four.Run().ok());
+  for (size_t i = 0; i < one.records.size(); ++i) {
+    EXPECT_NEAR(one.records[i].loss(), four.records[i].loss(), 1e-4);
+  }
+  for (size_t i = 0; i < one.trainer->parameters().size(); ++i) {
+    EXPECT_NEAR(one.trainer->parameters()[i], four.trainer->parameters()[i], 1e-4);
+  }
+}
+
+TEST(TrainerTest, UnevenAndEmptySharesWork) {
+  // 13 samples in batches of 6: the last batch of an epoch is one sample for five ranks.
+  LocalRun run(5, 13, 6, 0, 2);
+  EXPECT_EQ(run.trainer->total_steps(), 6);
+  ASSERT_TRUE(run.Run().ok());
+  EXPECT_EQ(run.records[2].samples(), 1);
+  EXPECT_EQ(run.records[2].global_samples(), 1);
+  EXPECT_EQ(run.records[2].epoch(), 0);
+  EXPECT_EQ(run.records[3].epoch(), 1);
+  EXPECT_EQ(run.records[3].samples(), 6);
+}
+
+TEST(TrainerTest, RecordsAddUp) {
+  LocalRun run(2, 20, 4, 3);
+  ASSERT_TRUE(run.Run().ok());
+  ASSERT_EQ(run.records.size(), 3u);
+  for (const StepRecord& record : run.records) {
+    EXPECT_GT(record.step_s(), 0);
+    EXPECT_NEAR(record.step_s(),
+                record.data_s() + record.forward_s() + record.backward_s() +
+                    record.exposed_comm_s() + record.optimizer_s() + record.other_s(),
+                1e-12);
+    // The clock ticks once a call: two ranks with one interval each.
+    EXPECT_NEAR(record.data_s(), 0.002, 1e-12);
+    EXPECT_NEAR(record.forward_s(), 0.002, 1e-12);
+    EXPECT_NEAR(record.backward_s(), 0.002, 1e-12);
+  }
+  EXPECT_EQ(run.records[2].step(), 3);
+  EXPECT_EQ(run.trainer->step(), 3);
+}
+
+// Notes what is submitted; its sums are nobody's business.
+class RecordingSynchronizer final : public GradientSynchronizer {
+ public:
+  absl::Status Start(absl::Span<float>) override { return absl::OkStatus(); }
+  void Submit(const GradientBucket& bucket) override {
+    submitted.push_back({bucket.step, bucket.rank, bucket.bucket, bucket.samples,
+                         static_cast<int64_t>(bucket.gradients.size())});
+  }
+  absl::StatusOr<StepStats> Finish(int64_t step) override {
+    if (step == fail_at) return absl::UnavailableError("worker 1 is gone");
+    return StepStats{absl::Milliseconds(1), absl::Milliseconds(2)};
+  }
+  void Abort(absl::Status) override {}
+  absl::Status Shutdown() override { return absl::OkStatus(); }
+  TrafficCounters traffic() const override { return {}; }
+  TrafficCounters ExpectedTraffic(int64_t) const override { return {}; }
+
+  std::vector<std::array<int64_t, 5>> submitted;
+  int64_t fail_at = -1;
+};
+
+TEST(TrainerTest, SubmitsEveryBucketOfEveryHostedRankInOrder) {
+  LocalRun run(2, 3, 3, 1);
+  RecordingSynchronizer synchronizer;
+  ASSERT_TRUE(run.trainer->Start(&synchronizer).ok());
+  ASSERT_TRUE(run.trainer->Run([](const StepRecord&) { return absl::OkStatus(); }).ok());
+  EXPECT_EQ(synchronizer.submitted,
+            (std::vector<std::array<int64_t, 5>>{
+                {1, 0, 0, 2, 1}, {1, 0, 1, 2, 4}, {1, 1, 0, 1, 1}, {1, 1, 1, 1, 4}}));
+}
+
+TEST(TrainerTest, ARankWithoutSamplesSubmitsZeros) {
+  LocalRun run(3, 2, 2, 1);
+  RecordingSynchronizer synchronizer;
+  ASSERT_TRUE(run.trainer->Start(&synchronizer).ok());
+  ASSERT_TRUE(run.trainer->Run([](const StepRecord&) { return absl::OkStatus(); }).ok());
+  ASSERT_EQ(synchronizer.submitted.size(), 6u);
+  EXPECT_EQ(synchronizer.submitted[4], (std::array<int64_t, 5>{1, 2, 0, 0, 1}));
+  EXPECT_EQ(synchronizer.submitted[5], (std::array<int64_t, 5>{1, 2, 1, 0, 4}));
+}
+
+TEST(TrainerTest, TheFirstErrorEndsTheRunAndTheStepIsKnown) {
+  LocalRun run(1, 20, 4, 10);
+  RecordingSynchronizer synchronizer;
+  synchronizer.fail_at = 3;
+  ASSERT_TRUE(run.trainer->Start(&synchronizer).ok());
+  int records = 0;
+  const auto count = [&](const StepRecord&) {
+    ++records;
+    return absl::OkStatus();
+  };
+  EXPECT_EQ(run.trainer->Run(count), absl::UnavailableError("worker 1 is gone"));
+  EXPECT_EQ(records, 2);
+  EXPECT_EQ(run.trainer->step(), 3);
+
+  LocalRun model_fails(1, 20, 4, 10);
+  model_fails.model.fail_forward = absl::InternalError("forward: no");
+  EXPECT_EQ(model_fails.Run(), absl::InternalError("forward: no"));
+
+  LocalRun disk_full(1, 20, 4, 10);
+  ASSERT_TRUE(disk_full.trainer->Start(disk_full.synchronizer.get()).ok());
+  EXPECT_EQ(disk_full.trainer->Run([](const StepRecord&) { return absl::DataLossError("full"); }),
+            absl::DataLossError("full"));
+  EXPECT_EQ(disk_full.trainer->step(), 1);
+}
+
+TEST(TrainerTest, RefusesBadConfigurations) {
+  const Dataset dataset = MakeDataset(3);
+  LinearModel model(kPixels);
+  const BucketPlan plan = *BucketPlan::Create(model.Parameters(), 4, 4);
+  const auto refusal = [&](const Trainer::Config& config) {
+    const auto trainer = Trainer::Create(config, &dataset, &plan, &model);
+    EXPECT_EQ(trainer.status().code(), absl::StatusCode::kInvalidArgument);
+    return std::string(trainer.status().message());
+  };
+  const auto clock = [] { return absl::ZeroDuration(); };
+  EXPECT_THAT(refusal({1, {}, 1, 1, 1, 0, clock}), HasSubstr("at least one rank"));
+  EXPECT_THAT(refusal({1, {0}, 1, 1, 0, 0, clock}), HasSubstr("--steps=0 and --epochs=0"));
+  EXPECT_THAT(refusal({1, {0}, 0, 1, 1, 0, clock}), HasSubstr("global batch of 0"));
+  EXPECT_THAT(refusal({1, {0}, 1, 1, 0, INT64_MAX / 2, clock}), HasSubstr("too many"));
+}
+
+TEST(EvaluationTest, RangesAddUpToTheWhole) {
+  const Dataset dataset = MakeDataset(777);
+  LinearModel model(kPixels);
+  std::vector<float> parameters(kPixels + 1), gradients(kPixels + 1);
+  ASSERT_TRUE(model.Bind(absl::MakeSpan(parameters), absl::MakeSpan(gradients), nullptr).ok());
+  const auto whole = EvaluateRange(&model, dataset, {0, 777});
+  ASSERT_TRUE(whole.ok());
+  EXPECT_EQ(whole->samples, 777);
+  EvaluationSums total;
+  for (int rank = 0; rank < 4; ++rank) {
+    const auto part = EvaluateRange(&model, dataset, Part({0, 777}, 4, rank));
+    ASSERT_TRUE(part.ok());
+    total.correct += part->correct;
+    total.samples += part->samples;
+    total.loss += part->loss;
+  }
+  EXPECT_EQ(total.samples, 777);
+  EXPECT_EQ(total.correct, whole->correct);
+  EXPECT_NEAR(total.loss, whole->loss, 1e-6 * whole->loss);
+  EXPECT_EQ(EvaluateRange(&model, dataset, {5, 0})->samples, 0);
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,20 @@
+#include "worker/models/mlp.h"
+
+#include <string>
+
+namespace ringside {
+
+torch::nn::Sequential MakeMlp(int64_t inputs, const std::vector<int64_t>& hidden, int64_t classes) {
+  torch::nn::Sequential network;
+  int layer = 0;
+  for (int64_t width : hidden) {
+    const std::string number = std::to_string(++layer);
+    network->push_back("fc" + number, torch::nn::Linear(inputs, width));
+    network->push_back("relu" + number, torch::nn::ReLU());
+    inputs = width;
+  }
+  network->push_back("fc" + std::to_string(++layer), torch::nn::Linear(inputs, classes));
+  return network;
+}
+
+}  // namespace ringside

@@ -1,0 +1,95 @@
+#include "worker/run_result.h"
+
+#include <google/protobuf/util/json_util.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+
+namespace ringside {
+namespace {
+
+constexpr int kSchemaVersion = 1;
+
+void FillSettings(const JobConfig& job, RunResult* result) {
+  for (const std::string& flag : job.ToFlags()) {
+    const std::pair<std::string, std::string> parts =
+        absl::StrSplit(absl::StripPrefix(flag, "--"), absl::MaxSplits('=', 1));
+    (*result->mutable_settings())[parts.first] = parts.second;
+  }
+  result->set_strategy(job.strategy);
+  result->set_workers(job.workers);
+  result->set_shards(job.shards());
+  result->set_batch_size(job.batch_size);
+  result->set_global_batch_size(job.global_batch_size());
+  result->set_trial(job.trial);
+}
+
+std::string CommonHash(const RunResult& result) {
+  std::string hash;
+  for (const WorkerResult& worker : result.worker_results()) {
+    if (!hash.empty() && worker.parameters_sha256() != hash) return "";
+    hash = worker.parameters_sha256();
+  }
+  return hash;
+}
+
+}  // namespace
+
+absl::StatusOr<RunResult> AssembleRunResult(const RunResultParts& parts) {
+  RunResult result;
+  result.set_schema_version(kSchemaVersion);
+  FillSettings(parts.job, &result);
+  result.set_total_steps(parts.total_steps);
+  result.set_parameter_elements(parts.parameter_elements);
+  result.set_warmup_steps(parts.job.warmup_steps < parts.total_steps ? parts.job.warmup_steps : 0);
+  for (size_t rank = 0; rank < parts.worker_blobs.size(); ++rank) {
+    if (!result.add_worker_results()->ParseFromString(parts.worker_blobs[rank])) {
+      return absl::InternalError(absl::StrCat("the results of worker ", rank, " cannot be read"));
+    }
+  }
+  for (size_t shard = 0; shard < parts.shard_blobs.size(); ++shard) {
+    if (!result.add_shard_results()->ParseFromString(parts.shard_blobs[shard])) {
+      return absl::InternalError(absl::StrCat("the results of shard ", shard, " cannot be read"));
+    }
+  }
+  result.set_parameters_sha256(CommonHash(result));
+  if (result.worker_results_size() > 0 && result.worker_results(0).has_evaluation()) {
+    *result.mutable_evaluation() = result.worker_results(0).evaluation();
+  }
+  *result.mutable_provenance() = parts.provenance;
+  result.mutable_command()->Assign(parts.command.begin(), parts.command.end());
+  return result;
+}
+
+absl::Status WriteRunResult(const RunResult& result, const std::string& out) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  options.always_print_primitive_fields = true;
+  options.add_whitespace = true;
+  std::string json;
+  const auto converted = google::protobuf::util::MessageToJsonString(result, &json, options);
+  if (!converted.ok()) {
+    return absl::InternalError(
+        absl::StrCat("results cannot be written as JSON: ", std::string(converted.message())));
+  }
+  const std::string path = absl::StrCat(out, "/results.json");
+  const std::string partial = absl::StrCat(path, ".partial");
+  std::ofstream file(partial, std::ios::binary | std::ios::trunc);
+  file << json;
+  file.close();
+  if (!file || std::rename(partial.c_str(), path.c_str()) != 0) {
+    const std::string reason = strerror(errno);
+    std::remove(partial.c_str());
+    return absl::DataLossError(absl::StrCat("cannot write ", path, ": ", reason));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace ringside

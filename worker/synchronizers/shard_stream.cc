@@ -1,0 +1,148 @@
+#include "worker/synchronizers/shard_stream.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "common/network/grpc_frame.h"
+#include "common/network/grpc_server.h"
+#include "common/network/grpc_status.h"
+
+namespace ringside {
+
+grpc::Slice LentSlices::Lend(absl::Span<const float> memory) {
+  {
+    MutexLock lock(&mutex_);
+    ++out_;
+  }
+  return grpc::Slice(const_cast<float*>(memory.data()), memory.size() * sizeof(float),
+                     &LentSlices::Return, this);
+}
+
+void LentSlices::Return(void* self) {
+  auto* lent = static_cast<LentSlices*>(self);
+  MutexLock lock(&lent->mutex_);
+  if (--lent->out_ == 0) lent->returned_.NotifyAll();
+}
+
+bool LentSlices::AwaitReturn(absl::Duration timeout) {
+  const absl::Time deadline = absl::Now() + timeout;
+  MutexLock lock(&mutex_);
+  while (out_ > 0) {
+    if (!returned_.WaitUntil(&mutex_, deadline)) return out_ == 0;
+  }
+  return true;
+}
+
+ShardStream::ShardStream(const Config& config, LentSlices* lent, Listener* listener)
+    : shard_(config.shard),
+      endpoint_(config.endpoint),
+      lent_(lent),
+      listener_(listener),
+      channel_(CreateGrpcChannel(config.endpoint)),
+      stub_(std::make_unique<grpc::GenericStub>(channel_)) {
+  context_.set_wait_for_ready(true);
+  context_.AddMetadata(kTokenKey, config.token);
+  context_.AddMetadata(kRankKey, absl::StrCat(config.rank));
+  context_.AddMetadata(kGenerationKey, absl::StrCat(config.generation));
+  context_.AddMetadata(kPlanKey, config.plan_hash);
+}
+
+void ShardStream::Start() {
+  stub_->PrepareBidiStreamingCall(&context_, kExchangeMethod, grpc::StubOptions(), this);
+  AddHold();  // because Send comes from outside; released by the end of reading, which always comes
+  StartRead(&incoming_);
+  StartCall();
+}
+
+void ShardStream::Send(const FrameHeader& header, absl::Span<const float> payload) {
+  MutexLock lock(&mutex_);
+  if (broken_) return;
+  outgoing_.push_back({header, payload});
+  if (outgoing_.size() == 1) StartNextWrite();
+}
+
+void ShardStream::StartNextWrite() {
+  const Outgoing& next = outgoing_.front();
+  writing_ = MakeFrame(next.header, lent_->Lend(next.payload));
+  traffic_.payload_bytes_sent += next.header.payload_bytes();
+  traffic_.header_bytes_sent += static_cast<int64_t>(kFrameHeaderBytes);
+  ++traffic_.messages_sent;
+  StartWrite(&writing_);
+}
+
+void ShardStream::EndWrites() {
+  MutexLock lock(&mutex_);
+  if (broken_ || end_writes_) return;
+  end_writes_ = true;
+  if (outgoing_.empty()) StartWritesDone();
+}
+
+void ShardStream::OnWriteDone(bool ok) {
+  MutexLock lock(&mutex_);
+  writing_.Clear();
+  outgoing_.pop_front();
+  if (!ok || broken_) {
+    outgoing_.clear();
+  } else if (!outgoing_.empty()) {
+    StartNextWrite();
+  } else if (end_writes_) {
+    StartWritesDone();
+  }
+}
+
+void ShardStream::OnReadInitialMetadataDone(bool ok) {
+  // A refusal has no such entry; its status comes with OnDone.
+  if (!ok || context_.GetServerInitialMetadata().count(kShardKey) == 0) return;
+  const grpc::string_ref answer = context_.GetServerInitialMetadata().find(kShardKey)->second;
+  if (answer == absl::StrCat(shard_)) {
+    listener_->OnShardConnected(shard_);
+    return;
+  }
+  {
+    MutexLock lock(&mutex_);
+    wrong_shard_ = absl::FailedPreconditionError(
+        absl::StrCat("shard ", std::string(answer.data(), answer.size()), " answers there"));
+  }
+  Cancel();
+}
+
+void ShardStream::OnReadDone(bool ok) {
+  if (!ok) {
+    {
+      MutexLock lock(&mutex_);
+      broken_ = true;
+    }
+    RemoveHold();
+    return;
+  }
+  {
+    MutexLock lock(&mutex_);
+    traffic_.payload_bytes_received +=
+        static_cast<int64_t>(incoming_.Length()) - static_cast<int64_t>(kFrameHeaderBytes);
+    traffic_.header_bytes_received += static_cast<int64_t>(kFrameHeaderBytes);
+    ++traffic_.messages_received;
+  }
+  listener_->OnShardFrame(shard_, incoming_);
+  incoming_.Clear();
+  StartRead(&incoming_);
+}
+
+void ShardStream::OnDone(const grpc::Status& status) {
+  absl::Status how = FromGrpcStatus(status);
+  {
+    MutexLock lock(&mutex_);
+    if (!wrong_shard_.ok()) how = wrong_shard_;
+  }
+  listener_->OnShardEnded(shard_, how);
+}
+
+void ShardStream::CloseConnection() {
+  stub_ = nullptr;
+  channel_ = nullptr;
+}
+
+TrafficCounters ShardStream::traffic() const {
+  MutexLock lock(&mutex_);
+  return traffic_;
+}
+
+}  // namespace ringside

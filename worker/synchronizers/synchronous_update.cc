@@ -1,0 +1,86 @@
+#include "worker/synchronizers/synchronous_update.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "absl/memory/memory.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
+
+namespace ringside {
+namespace {
+
+absl::Duration Since(std::chrono::steady_clock::time_point start) {
+  return absl::FromChrono(std::chrono::steady_clock::now() - start);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<GradientSynchronizer>> SynchronousUpdate::Create(Config config) {
+  if (config.hosted_ranks.empty()) {
+    return absl::InvalidArgumentError("a synchronizer must host at least one rank");
+  }
+  RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Optimizer> optimizer,
+                            Optimizer::Create(config.optimizer, config.plan.total_elements()));
+  return absl::WrapUnique(new SynchronousUpdate(std::move(config), std::move(optimizer)));
+}
+
+SynchronousUpdate::SynchronousUpdate(Config config, std::unique_ptr<Optimizer> optimizer)
+    : plan_(std::move(config.plan)),
+      hosted_ranks_(std::move(config.hosted_ranks)),
+      summer_(std::move(config.summer)),
+      optimizer_(std::move(optimizer)) {}
+
+absl::Status SynchronousUpdate::Start(absl::Span<float> parameters) {
+  if (static_cast<int64_t>(parameters.size()) != plan_.total_elements()) {
+    return absl::InvalidArgumentError(absl::StrCat("Start with ", parameters.size(),
+                                                   " parameters, the plan has ",
+                                                   plan_.total_elements()));
+  }
+  RINGSIDE_ASSIGN_OR_RETURN(negative_zeros_,
+                            Arena::Create(plan_.total_elements(), Arena::Placement::kHeap));
+  std::fill(negative_zeros_->span().begin(), negative_zeros_->span().end(), -0.0f);
+  for (int rank : hosted_ranks_) {
+    const absl::Span<const float> values = rank == 0 ? parameters : negative_zeros_->span();
+    for (int bucket = 0; bucket < plan_.size(); ++bucket) {
+      const ElementRange& range = plan_.bucket(bucket);
+      summer_->Submit({0, rank, bucket, values.subspan(range.begin, range.length), 0});
+    }
+  }
+  RINGSIDE_ASSIGN_OR_RETURN(const absl::Span<const float> sums, summer_->Finish(0));
+  std::copy(sums.begin(), sums.end(), parameters.begin());
+  negative_zeros_.reset();
+  parameters_ = parameters;
+  return absl::OkStatus();
+}
+
+void SynchronousUpdate::Submit(const GradientBucket& bucket) { summer_->Submit(bucket); }
+
+absl::StatusOr<StepStats> SynchronousUpdate::Finish(int64_t step) {
+  if (parameters_.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("step ", step, " before the parameters were started"));
+  }
+  StepStats stats;
+  const auto called = std::chrono::steady_clock::now();
+  RINGSIDE_ASSIGN_OR_RETURN(const absl::Span<const float> sums, summer_->Finish(step));
+  stats.exposed_communication = Since(called);
+  const auto summed = std::chrono::steady_clock::now();
+  optimizer_->Apply(step, sums, parameters_);
+  stats.optimizer = Since(summed);
+  return stats;
+}
+
+void SynchronousUpdate::Abort(absl::Status cause) { summer_->Abort(std::move(cause)); }
+
+absl::Status SynchronousUpdate::Shutdown() { return summer_->Shutdown(); }
+
+TrafficCounters SynchronousUpdate::traffic() const { return summer_->traffic(); }
+
+TrafficCounters SynchronousUpdate::ExpectedTraffic(int64_t steps) const {
+  return summer_->ExpectedTraffic(steps + 1);
+}
+
+}  // namespace ringside

@@ -1,0 +1,59 @@
+// A GradientSynchronizer for all synchronous strategies: a GradientSummer sums, every process runs the same optimizer.
+//
+// Start is one more exchange, step 0: rank 0 submits its parameters and everybody else negative zeros. x + -0.0 is x in
+// every bit, for every x (+0.0 would turn -0.0 into +0.0), so the sum is rank 0's parameters wherever the fold starts.
+#ifndef RINGSIDE_WORKER_SYNCHRONIZERS_SYNCHRONOUS_UPDATE_H_
+#define RINGSIDE_WORKER_SYNCHRONIZERS_SYNCHRONOUS_UPDATE_H_
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/arena.h"
+#include "common/bucket_plan.h"
+#include "common/optimizer.h"
+#include "worker/synchronizers/gradient_summer.h"
+#include "worker/synchronizers/gradient_synchronizer.h"
+
+namespace ringside {
+
+class SynchronousUpdate final : public GradientSynchronizer {
+ public:
+  struct Config {
+    BucketPlan plan;
+    std::vector<int> hosted_ranks;  // ranks that this process submits for, ascending
+    OptimizerConfig optimizer;
+    std::unique_ptr<GradientSummer> summer;
+  };
+
+  // INVALID_ARGUMENT: no hosted rank, or an optimizer that does not validate. RESOURCE_EXHAUSTED: no memory for its state.
+  static absl::StatusOr<std::unique_ptr<GradientSynchronizer>> Create(Config config);
+
+  // INVALID_ARGUMENT: the length is not the plan's. Otherwise the summer's errors.
+  absl::Status Start(absl::Span<float> parameters) override;
+  void Submit(const GradientBucket& bucket) override;
+  // FAILED_PRECONDITION: Start has not succeeded. Otherwise the summer's errors.
+  absl::StatusOr<StepStats> Finish(int64_t step) override;
+  void Abort(absl::Status cause) override;
+  absl::Status Shutdown() override;
+  TrafficCounters traffic() const override;
+  TrafficCounters ExpectedTraffic(int64_t steps) const override;
+
+ private:
+  SynchronousUpdate(Config config, std::unique_ptr<Optimizer> optimizer);
+
+  // Constant after construction, but for the zeros, which are gone after Start.
+  const BucketPlan plan_;
+  const std::vector<int> hosted_ranks_;
+  std::unique_ptr<Arena> negative_zeros_;  // lent by Start; kept where Start fails, since a link may still read it
+  const std::unique_ptr<GradientSummer> summer_;  // keeps the sticky error, guarded by itself
+  const std::unique_ptr<Optimizer> optimizer_;
+
+  // Of the calling thread.
+  absl::Span<float> parameters_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_WORKER_SYNCHRONIZERS_SYNCHRONOUS_UPDATE_H_

@@ -1,0 +1,130 @@
+#include "worker/trainer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/memory/memory.h"
+#include "absl/strings/str_cat.h"
+#include "common/check.h"
+#include "common/status_macros.h"
+
+namespace ringside {
+
+absl::StatusOr<std::unique_ptr<Trainer>> Trainer::Create(Config config, const Dataset* data,
+                                                         const BucketPlan* plan, Model* model) {
+  if (config.hosted_ranks.empty()) {
+    return absl::InvalidArgumentError("a trainer must host at least one rank");
+  }
+  if ((config.steps > 0) == (config.epochs > 0)) {
+    return absl::InvalidArgumentError(absl::StrCat("--steps=", config.steps,
+                                                   " and --epochs=", config.epochs,
+                                                   ": exactly one of them must be positive"));
+  }
+  RINGSIDE_ASSIGN_OR_RETURN(Sampler sampler,
+                            Sampler::Create(data->size(), config.global_batch_size, config.seed));
+  if (config.epochs > INT64_MAX / sampler.steps_per_epoch()) {
+    return absl::InvalidArgumentError(absl::StrCat("--epochs=", config.epochs, ": too many"));
+  }
+  RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Arena> parameters,
+                            Arena::Create(plan->total_elements(), Arena::Placement::kHeap));
+  RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Arena> gradients,
+                            Arena::Create(plan->total_elements(), Arena::Placement::kHeap));
+  auto trainer =
+      absl::WrapUnique(new Trainer(std::move(config), data, plan, model, std::move(sampler),
+                                   std::move(parameters), std::move(gradients)));
+  RINGSIDE_RETURN_IF_ERROR(model->Bind(trainer->parameters_->span(), trainer->gradients_->span(),
+                                       [tracker = &trainer->tracker_](int parameter) {
+                                         tracker->ParameterReady(parameter);
+                                       }));
+  return trainer;
+}
+
+Trainer::Trainer(Config config, const Dataset* data, const BucketPlan* plan, Model* model,
+                 Sampler sampler, std::unique_ptr<Arena> parameters,
+                 std::unique_ptr<Arena> gradients)
+    : config_(std::move(config)),
+      data_(data),
+      plan_(plan),
+      model_(model),
+      parameters_(std::move(parameters)),
+      gradients_(std::move(gradients)),
+      sampler_(std::move(sampler)),
+      tracker_(*plan, [this](int bucket) { Submit(bucket); }) {
+  total_steps_ =
+      config_.steps > 0 ? config_.steps : config_.epochs * sampler_.steps_per_epoch();
+  const int64_t batch = std::min(config_.global_batch_size, data->size());
+  const int64_t largest_share = (batch + config_.world_size - 1) / config_.world_size;
+  images_.resize(largest_share * data->image_elements());
+  labels_.resize(largest_share);
+}
+
+absl::Status Trainer::Start(GradientSynchronizer* synchronizer) {
+  synchronizer_ = synchronizer;
+  return synchronizer->Start(parameters_->span());
+}
+
+absl::Status Trainer::Run(const std::function<absl::Status(const StepRecord&)>& on_step) {
+  RINGSIDE_CHECK(synchronizer_ != nullptr);
+  while (step_ < total_steps_) {
+    ++step_;
+    RINGSIDE_ASSIGN_OR_RETURN(const StepRecord record, RunStep());
+    RINGSIDE_RETURN_IF_ERROR(on_step(record));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<StepRecord> Trainer::RunStep() {
+  StepRecord record;
+  record.set_step(step_);
+  const absl::Duration begin = config_.clock();
+  for (int rank : config_.hosted_ranks) RINGSIDE_RETURN_IF_ERROR(PlayRank(rank, &record));
+  RINGSIDE_ASSIGN_OR_RETURN(const StepStats stats, synchronizer_->Finish(step_));
+  record.set_step_s(absl::ToDoubleSeconds(config_.clock() - begin));
+  record.set_exposed_comm_s(absl::ToDoubleSeconds(stats.exposed_communication));
+  record.set_optimizer_s(absl::ToDoubleSeconds(stats.optimizer));
+  record.set_other_s(record.step_s() - record.data_s() - record.forward_s() -
+                     record.backward_s() - record.exposed_comm_s() - record.optimizer_s());
+  return record;
+}
+
+absl::Status Trainer::PlayRank(int rank, StepRecord* record) {
+  const absl::Duration start = config_.clock();
+  const Sampler::Share share = sampler_.ShareOf(step_, config_.world_size, rank);
+  const int64_t samples = static_cast<int64_t>(share.indices.size());
+  const Batch batch = {
+      absl::MakeConstSpan(images_).subspan(0, samples * data_->image_elements()),
+      absl::MakeConstSpan(labels_).subspan(0, samples)};
+  data_->Fetch(share.indices, absl::MakeSpan(images_).subspan(0, batch.images.size()),
+               absl::MakeSpan(labels_).subspan(0, samples));
+  record->set_data_s(record->data_s() + absl::ToDoubleSeconds(config_.clock() - start));
+  record->set_epoch(share.epoch);
+  record->set_global_samples(share.global_samples);
+  record->set_samples(record->samples() + samples);
+
+  std::fill(gradients_->span().begin(), gradients_->span().end(), 0.0f);
+  tracker_.Reset();
+  playing_rank_ = rank;
+  playing_samples_ = samples;
+  if (samples > 0) {
+    const double weight = RankLossWeight(samples, share.global_samples);
+    const absl::Duration forward = config_.clock();
+    RINGSIDE_ASSIGN_OR_RETURN(const double loss, model_->Forward(batch));
+    const absl::Duration backward = config_.clock();
+    RINGSIDE_RETURN_IF_ERROR(model_->Backward(weight));
+    const absl::Duration end = config_.clock();
+    record->set_loss(record->loss() + weight * loss);
+    record->set_forward_s(record->forward_s() + absl::ToDoubleSeconds(backward - forward));
+    record->set_backward_s(record->backward_s() + absl::ToDoubleSeconds(end - backward));
+  }
+  // A rank without samples submits zeros, and parameters that got no gradient leave buckets unfilled.
+  tracker_.Flush();
+  return absl::OkStatus();
+}
+
+void Trainer::Submit(int bucket) {
+  const ElementRange& range = plan_->bucket(bucket);
+  synchronizer_->Submit({step_, playing_rank_, bucket,
+                         gradients_->span().subspan(range.begin, range.length), playing_samples_});
+}
+
+}  // namespace ringside

@@ -1,0 +1,264 @@
+#include "worker/worker_job.h"
+
+#include <grpcpp/grpcpp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "common/logging.h"
+#include "common/network/host_identity.h"
+#include "common/process_info.h"
+#include "common/provenance.h"
+#include "common/sha256.h"
+#include "common/status_macros.h"
+#include "common/suspects.h"
+#include "worker/evaluation.h"
+#include "worker/run_result.h"
+#include "worker/step_writer.h"
+
+namespace ringside {
+namespace {
+
+constexpr absl::Duration kLogEvery = absl::Seconds(5);
+
+// Time for the training thread to return after a verdict. A verdict may take most of a lease to come, and everybody must be
+// gone when it is over.
+absl::Duration GraceAfterVerdict(absl::Duration lease) {
+  return std::max(absl::Milliseconds(200), std::min(absl::Seconds(2), lease / 5));
+}
+
+absl::Duration SteadyClock() {
+  return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+Traffic ToProto(const TrafficCounters& counters) {
+  Traffic traffic;
+  traffic.set_payload_bytes_sent(counters.payload_bytes_sent);
+  traffic.set_payload_bytes_received(counters.payload_bytes_received);
+  traffic.set_messages_sent(counters.messages_sent);
+  traffic.set_messages_received(counters.messages_received);
+  traffic.set_header_bytes_sent(counters.header_bytes_sent);
+  traffic.set_header_bytes_received(counters.header_bytes_received);
+  return traffic;
+}
+
+TrafficCounters Difference(TrafficCounters later, const TrafficCounters& earlier) {
+  later -= earlier;
+  return later;
+}
+
+}  // namespace
+
+WorkerJob::WorkerJob(const WorkerConfig& config) : config_(config), started_at_(absl::Now()) {}
+
+absl::Status WorkerJob::Run() {
+  RINGSIDE_RETURN_IF_ERROR(Prepare());
+  if (config_.coordinator.has_value()) RINGSIDE_RETURN_IF_ERROR(Join());
+  return Leave(TrainAndReport());
+}
+
+absl::Status WorkerJob::Prepare() {
+  RINGSIDE_ASSIGN_OR_RETURN(workload_, Workload::Load(config_.job));
+  Trainer::Config trainer;
+  trainer.world_size = config_.job.workers;
+  trainer.hosted_ranks = config_.hosted_ranks();
+  trainer.global_batch_size = config_.job.global_batch_size();
+  trainer.seed = config_.job.seed;
+  trainer.steps = config_.job.steps;
+  trainer.epochs = config_.job.epochs;
+  trainer.clock = SteadyClock;
+  RINGSIDE_ASSIGN_OR_RETURN(trainer_,
+                            Trainer::Create(std::move(trainer), &workload_->training,
+                                            workload_->plan.get(), workload_->model.get()));
+  progress_.set_total_steps(trainer_->total_steps());
+  if (!config_.job.out.empty()) RINGSIDE_RETURN_IF_ERROR(PrepareOutputFolder(config_.job.out));
+  RINGSIDE_ASSIGN_OR_RETURN(factory_, SynchronizerFactory::Create(config_));
+  return absl::OkStatus();
+}
+
+absl::Status WorkerJob::StartCoordinator() {
+  CoordinatorServer::Config server;
+  RINGSIDE_ASSIGN_OR_RETURN(server.bind, ChooseBindAddress(config_.network, *config_.coordinator));
+  server.bind.ports = {config_.coordinator->port, config_.coordinator->port};
+  server.token = config_.token;
+  server.world_size = config_.job.worker_processes();
+  server.num_shards = config_.job.shards();
+  server.lease = config_.job.lease;
+  server.join_timeout = config_.job.join_timeout;
+  server.announce = [](const std::string& line) { LogInfo(line); };
+  RINGSIDE_ASSIGN_OR_RETURN(server_, CoordinatorServer::Start(std::move(server)));
+  return absl::OkStatus();
+}
+
+absl::Status WorkerJob::Join() {
+  if (config_.host_coordinator) RINGSIDE_RETURN_IF_ERROR(StartCoordinator());
+  JoinRequest request;
+  *request.mutable_member()->mutable_id() = WorkerId(config_.rank);
+  request.mutable_member()->set_data_endpoint(factory_->data_endpoint());
+  *request.mutable_member()->mutable_host() = ReadHostIdentity();
+  request.mutable_member()->set_pid(getpid());
+  request.set_token(config_.token);
+  request.set_world_size(config_.job.worker_processes());
+  request.set_num_shards(config_.job.shards());
+  request.set_timeout_ms(absl::ToInt64Milliseconds(config_.job.join_timeout));
+  DescribeWorkload(config_.job, *workload_, &request);
+  auto client = CoordinatorClient::Join({*config_.coordinator, config_.job.join_timeout}, request);
+  if (!client.ok()) {
+    // Others may have been refused for the same reason: let them hear it before the coordinator goes.
+    if (server_ != nullptr) server_->AwaitEnd(absl::Seconds(1));
+    return client.status();
+  }
+  client_ = std::move(*client);
+  watch_ = std::make_unique<VerdictWatch>(GraceAfterVerdict(config_.job.lease),
+                                          [this](const absl::Status& verdict) { EndNow(verdict); });
+  client_->SetVerdictHandler(
+      [watch = watch_.get()](const absl::Status& verdict) { watch->Deliver(verdict); });
+  return absl::OkStatus();
+}
+
+absl::Status WorkerJob::TrainAndReport() {
+  ReportProgress("start");
+  const Membership alone;
+  auto made = factory_->Make(client_ == nullptr ? alone : client_->membership(), *workload_->plan);
+  RINGSIDE_RETURN_IF_ERROR(made.status());
+  synchronizer_ = std::move(made->synchronizer);
+  if (watch_ != nullptr) watch_->Attach(synchronizer_.get());
+  RINGSIDE_RETURN_IF_ERROR(Train());
+  result_.set_rank(config_.rank);
+  result_.set_parameters_sha256(Sha256Hex(trainer_->parameters()));
+  *result_.mutable_process() = ReadProcessInfo();
+  for (const auto& facts : {workload_->facts, made->facts}) {
+    for (const auto& [name, value] : facts) {
+      (*result_.mutable_process()->mutable_facts())[name] = value;
+    }
+  }
+  if (config_.job.evaluate) {
+    RINGSIDE_ASSIGN_OR_RETURN(*result_.mutable_evaluation(), Evaluate());
+  }
+  return Report();
+}
+
+absl::Status WorkerJob::Train() {
+  RINGSIDE_RETURN_IF_ERROR(trainer_->Start(synchronizer_.get()));
+  result_.set_initial_parameters_sha256(Sha256Hex(trainer_->parameters()));
+  std::unique_ptr<StepWriter> steps;
+  if (!config_.job.out.empty()) {
+    RINGSIDE_ASSIGN_OR_RETURN(steps, StepWriter::Create(config_.job.out, config_.rank));
+  }
+  if (client_ != nullptr) {
+    RINGSIDE_RETURN_IF_ERROR(client_->Barrier("train", WorkersOf(client_->membership()),
+                                              config_.job.step_timeout));
+  }
+  const TrafficCounters before = synchronizer_->traffic();
+  const absl::Duration begin = SteadyClock();
+  RINGSIDE_RETURN_IF_ERROR(trainer_->Run(
+      [&](const StepRecord& record) { return OnStep(steps.get(), record); }));
+  result_.set_train_s(absl::ToDoubleSeconds(SteadyClock() - begin));
+  *result_.mutable_traffic() = ToProto(Difference(synchronizer_->traffic(), before));
+  *result_.mutable_expected_traffic() =
+      ToProto(Difference(synchronizer_->ExpectedTraffic(trainer_->total_steps()),
+                         synchronizer_->ExpectedTraffic(0)));
+  RINGSIDE_RETURN_IF_ERROR(synchronizer_->Shutdown());
+  return steps == nullptr ? absl::OkStatus() : steps->Close();
+}
+
+absl::Status WorkerJob::OnStep(StepWriter* steps, const StepRecord& record) {
+  *result_.add_steps() = record;
+  progress_.set_step(record.step());
+  progress_.set_loss(record.loss());
+  progress_.set_own_work_s(record.step_s() - record.exposed_comm_s());
+  progress_.set_samples(progress_.samples() + record.samples());
+  ReportProgress("train");
+  const absl::Time now = absl::Now();
+  if (config_.rank == 0 && now - last_logged_ >= kLogEvery) {
+    last_logged_ = now;
+    LogInfo(absl::StrFormat("step %d of %d, epoch %d, own part of the loss %.4f", record.step(),
+                            trainer_->total_steps(), record.epoch(), record.loss()));
+  }
+  return steps == nullptr ? absl::OkStatus() : steps->Append(record);
+}
+
+absl::StatusOr<Evaluation> WorkerJob::Evaluate() {
+  ReportProgress("evaluate");
+  CoordinatorClient::Sums sums{{0, 0}, {0}};
+  for (int rank : config_.hosted_ranks()) {
+    const ElementRange share = Part({0, workload_->test->size()}, config_.job.workers, rank);
+    RINGSIDE_ASSIGN_OR_RETURN(const EvaluationSums own,
+                              EvaluateRange(workload_->model.get(), *workload_->test, share));
+    sums.integers[0] += own.correct;
+    sums.integers[1] += own.samples;
+    sums.doubles[0] += own.loss;
+  }
+  if (client_ != nullptr) {
+    RINGSIDE_ASSIGN_OR_RETURN(
+        sums, client_->Reduce("evaluation", WorkersOf(client_->membership()), std::move(sums),
+                              config_.job.step_timeout));
+  }
+  Evaluation evaluation;
+  evaluation.set_correct(sums.integers[0]);
+  evaluation.set_samples(sums.integers[1]);
+  const double samples = static_cast<double>(sums.integers[1]);
+  evaluation.set_accuracy(static_cast<double>(sums.integers[0]) / samples);
+  evaluation.set_mean_loss(sums.doubles[0] / samples);
+  return evaluation;
+}
+
+absl::Status WorkerJob::Report() {
+  ReportProgress("finish");
+  std::vector<std::string> blobs = {result_.SerializeAsString()};
+  if (client_ != nullptr) {
+    RINGSIDE_ASSIGN_OR_RETURN(
+        blobs, client_->Gather("results", EveryoneOf(client_->membership()), std::move(blobs[0]),
+                               config_.job.step_timeout));
+  }
+  if (config_.rank != 0) return absl::OkStatus();
+  RunResultParts parts;
+  parts.job = config_.job;
+  parts.worker_blobs.assign(blobs.begin(), blobs.begin() + config_.job.worker_processes());
+  parts.shard_blobs.assign(blobs.begin() + config_.job.worker_processes(), blobs.end());
+  parts.total_steps = trainer_->total_steps();
+  parts.parameter_elements = workload_->plan->total_elements();
+  parts.provenance = ReadProvenance(started_at_);
+  (*parts.provenance.mutable_versions())["LibTorch"] = workload_->facts.at("libtorch");
+  (*parts.provenance.mutable_versions())["BLAS"] = workload_->facts.at("blas");
+  (*parts.provenance.mutable_versions())["gRPC"] = grpc::Version();
+  parts.command = config_.command;
+  RINGSIDE_ASSIGN_OR_RETURN(const RunResult result, AssembleRunResult(parts));
+  LogInfo(absl::StrFormat("%d steps in %.1f s, parameters %s", result.total_steps(),
+                          result_.train_s(), result.parameters_sha256()));
+  if (result.has_evaluation()) {
+    LogInfo(absl::StrFormat("test accuracy %.2f %% (%d of %d)", 100 * result.evaluation().accuracy(),
+                            result.evaluation().correct(), result.evaluation().samples()));
+  }
+  return config_.job.out.empty() ? absl::OkStatus() : WriteRunResult(result, config_.job.out);
+}
+
+absl::Status WorkerJob::Leave(absl::Status status) {
+  if (client_ != nullptr) {
+    status = status.ok() ? client_->Leave() : client_->ResolveFailure(status, trainer_->step());
+    client_.reset();
+  }
+  watch_.reset();
+  if (server_ != nullptr) server_->AwaitEnd(config_.job.lease);
+  return status;
+}
+
+void WorkerJob::ReportProgress(const std::string& phase) {
+  progress_.set_phase(phase);
+  if (client_ != nullptr) client_->ReportProgress(progress_);
+}
+
+void WorkerJob::EndNow(const absl::Status& verdict) {
+  const int exit_status = ExitStatus(verdict);
+  // Destructors would wait for the thread that does not return. The others must still hear the verdict from here.
+  if (server_ != nullptr) server_->AwaitEnd(GraceAfterVerdict(config_.job.lease));
+  std::_Exit(exit_status);
+}
+
+}  // namespace ringside

@@ -1,0 +1,67 @@
+// One worker process's part in a job, from reading the data to the results.
+#ifndef RINGSIDE_WORKER_WORKER_JOB_H_
+#define RINGSIDE_WORKER_WORKER_JOB_H_
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/coordinator/coordinator_client.h"
+#include "common/coordinator/coordinator_server.h"
+#include "results.pb.h"
+#include "worker/step_writer.h"
+#include "worker/synchronizer_factory.h"
+#include "worker/verdict_watch.h"
+#include "worker/worker_config.h"
+#include "worker/workload.h"
+
+namespace ringside {
+
+// Used once, by one thread, which becomes LibTorch's.
+class WorkerJob {
+ public:
+  explicit WorkerJob(const WorkerConfig& config);
+
+  // Checks all input before anybody is met and before anything is written; then joins, trains, evaluates and leaves the
+  // results in `out`. The error is this process's own, or the job's verdict. Does not return after a verdict that finds the
+  // thread in a computation that takes longer than the rest of a lease: then the process ends with status 1.
+  absl::Status Run();
+
+ private:
+  absl::Status Prepare();
+  absl::Status Join();
+  absl::Status StartCoordinator();
+  absl::Status TrainAndReport();
+  absl::Status Train();
+  absl::Status OnStep(StepWriter* steps, const StepRecord& record);
+  absl::StatusOr<Evaluation> Evaluate();
+  absl::Status Report();
+  // Ends the membership; returns what to end with.
+  absl::Status Leave(absl::Status status);
+  void ReportProgress(const std::string& phase);
+  [[noreturn]] void EndNow(const absl::Status& verdict);
+
+  // Constant after construction.
+  const WorkerConfig config_;
+  const absl::Time started_at_;
+
+  // In the order of making, so that what is used goes after its users.
+  std::unique_ptr<Workload> workload_;
+  std::unique_ptr<Trainer> trainer_;
+  std::unique_ptr<CoordinatorServer> server_;  // where this process hosts it
+  std::unique_ptr<SynchronizerFactory> factory_;
+  std::unique_ptr<GradientSynchronizer> synchronizer_;
+  std::unique_ptr<VerdictWatch> watch_;
+  std::unique_ptr<CoordinatorClient> client_;  // null: this process is the whole job
+
+  Progress progress_;
+  WorkerResult result_;
+  absl::Time last_logged_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_WORKER_WORKER_JOB_H_

@@ -1,0 +1,39 @@
+// What a worker computes with: data, model and bucket plan, all checked before anybody is met.
+#ifndef RINGSIDE_WORKER_WORKLOAD_H_
+#define RINGSIDE_WORKER_WORKLOAD_H_
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/types/optional.h"
+#include "common/bucket_plan.h"
+#include "common/config/job_config.h"
+#include "coordinator.pb.h"
+#include "worker/data/dataset.h"
+#include "worker/models/model.h"
+#include "worker/trainer.h"
+
+namespace ringside {
+
+struct Workload {
+  Dataset training;
+  absl::optional<Dataset> test;  // where the job evaluates
+  std::unique_ptr<Model> model;
+  // At a fixed address, because the trainer refers to it and to `training`.
+  std::unique_ptr<const BucketPlan> plan;
+  std::map<std::string, std::string> facts;  // of LibTorch and BLAS
+
+  // Configures LibTorch for the calling thread, reads the data, makes the model. NOT_FOUND and INVALID_ARGUMENT: bad data
+  // files, an unknown model, more shards than the model has elements.
+  static absl::StatusOr<std::unique_ptr<Workload>> Load(const JobConfig& job);
+};
+
+// What this worker must have in common with the others, for the coordinator to compare: the job's shared settings, the
+// hash of the bucket plan, the number of training samples, and the list of parameters.
+void DescribeWorkload(const JobConfig& job, const Workload& workload, JoinRequest* request);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_WORKER_WORKLOAD_H_
