@@ -1,0 +1,30 @@
+#include "experiments/doctor/doctor_command.h"
+
+#include <stdio.h>
+
+#include <vector>
+
+#include "common/config/job_flags.h"
+#include "common/logging.h"
+#include "experiments/doctor/checks.h"
+#include "experiments/doctor/system_facts.h"
+
+namespace ringside {
+
+int DoctorCommand(const CommandContext& context) {
+  const absl::StatusOr<JobConfig> job = JobConfigFromFlags(1);
+  if (!job.ok()) return ExitStatus(job.status());
+  SystemQuestions questions;
+  questions.binary_dir = context.binary_dir;
+  const auto path = context.environment.find("PATH");
+  if (path != context.environment.end()) questions.search_path = path->second;
+  questions.port_range =
+      ProcessConfigFromFlags(context.command_line, context.environment).network.port_range;
+  questions.data_dir = job->data_dir;
+  questions.data_dir_given = context.command_line.Has("data_dir");
+  const std::vector<Finding> findings = CheckSystem(ReadSystemFacts(questions));
+  for (const Finding& finding : findings) fputs(Format(finding).c_str(), stdout);
+  return AnyFailure(findings) ? 1 : 0;
+}
+
+}  // namespace ringside

@@ -1,0 +1,81 @@
+#include "experiments/job_runner.h"
+
+#include <google/protobuf/util/json_util.h>
+#include <stdio.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/logging.h"
+
+namespace ringside {
+namespace {
+
+FinishedJob Failed(const absl::Status& status, int launcher_status) {
+  FinishedJob finished;
+  finished.outcome.launcher_status = launcher_status;
+  finished.outcome.error = std::string(status.message());
+  return finished;
+}
+
+std::string LogFolder(const std::string& out) { return absl::StrCat(out, "/logs"); }
+
+}  // namespace
+
+FinishedJob RunJob(const CommandContext& context, const NetworkOptions& network,
+                   const JobConfig& job, const std::string& title) {
+  Launcher::Config config;
+  config.job = job;
+  config.network = network;
+  config.binary_dir = context.binary_dir;
+  config.log_dir = LogFolder(job.out);
+  config.title = title;
+  config.environment = context.environment;
+  config.terminal = StandardErrorIsTerminal();
+  absl::StatusOr<std::unique_ptr<Launcher>> launcher = Launcher::Create(config);
+  if (!launcher.ok()) return Failed(launcher.status(), 2);
+  std::error_code error;
+  std::filesystem::create_directories(config.log_dir, error);
+  if (error) {
+    return Failed(absl::PermissionDeniedError(absl::StrCat(config.log_dir, ": ", error.message())),
+                  2);
+  }
+  FinishedJob finished;
+  finished.outcome = (*launcher)->Run();
+  if (!finished.outcome.ok()) return finished;
+  absl::StatusOr<RunResult> result = ReadRunResult(job.out);
+  if (!result.ok()) {
+    return Failed(absl::InternalError(
+                      absl::StrCat("all processes ended well, but ", result.status().message())),
+                  1);
+  }
+  result->mutable_command()->Assign(context.argv.begin(), context.argv.end());
+  finished.result = *std::move(result);
+  return finished;
+}
+
+void PrintFailure(const JobOutcome& outcome, const std::string& out) {
+  LogError(outcome.error);
+  for (const std::string& line : outcome.details) fprintf(stderr, "  %s\n", line.c_str());
+  if (!outcome.details.empty()) fprintf(stderr, "  logs: %s\n", LogFolder(out).c_str());
+}
+
+absl::StatusOr<RunResult> ReadRunResult(const std::string& folder) {
+  const std::string path = absl::StrCat(folder, "/results.json");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return absl::NotFoundError(absl::StrCat(path, " is missing"));
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  RunResult result;
+  const auto parsed = google::protobuf::util::JsonStringToMessage(text, &result);
+  if (!parsed.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, " is not the result of a job: ", std::string(parsed.message())));
+  }
+  return result;
+}
+
+}  // namespace ringside

@@ -1,0 +1,239 @@
+#include "experiments/launcher.h"
+
+#include <signal.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "common/status_macros.h"
+#include "common/suspects.h"
+#include "experiments/child_environment.h"
+#include "experiments/log_tail.h"
+#include "experiments/signal_wait.h"
+
+namespace ringside {
+namespace {
+
+// How often the coordinator is asked for a verdict and for progress; exits and signals wake us at
+// once.
+constexpr absl::Duration kTick = absl::Milliseconds(100);
+constexpr absl::Duration kProgressInterval = absl::Milliseconds(250);
+// After a child's death the coordinator's verdict is due at once; this much patience is for its
+// threads.
+constexpr absl::Duration kVerdictWait = absl::Milliseconds(500);
+
+absl::StatusOr<std::string> RandomToken() {
+  std::string bytes(16, '\0');
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+    return absl::InternalError("the kernel gives no random bytes for the job's token");
+  }
+  return absl::BytesToHexString(bytes);
+}
+
+std::string BinaryOf(const Launcher::Config& config, Role role) {
+  return absl::StrCat(config.binary_dir, "/", role == ROLE_SHARD ? "ps_server" : "worker");
+}
+
+absl::Status RequireBinary(const std::string& path) {
+  if (access(path.c_str(), X_OK) == 0) return absl::OkStatus();
+  return absl::NotFoundError(
+      absl::StrCat(path, " is missing: it belongs beside `ringside`; build all targets"));
+}
+
+std::vector<std::string> NetworkFlags(const NetworkOptions& network) {
+  std::vector<std::string> flags;
+  const auto add = [&flags](absl::string_view name, const std::string& value) {
+    if (!value.empty()) flags.push_back(absl::StrCat("--", name, "=", value));
+  };
+  add("interface", network.interface);
+  add("listen", network.listen);
+  add("advertise", network.advertise);
+  add("port_range", network.port_range);
+  return flags;
+}
+
+}  // namespace
+
+std::vector<MemberId> JobMembers(const JobConfig& job) {
+  std::vector<MemberId> members;
+  for (int shard = 0; shard < job.shards(); ++shard) members.push_back(ShardId(shard));
+  for (int rank = 0; rank < job.worker_processes(); ++rank) members.push_back(WorkerId(rank));
+  return members;
+}
+
+std::string LogName(const MemberId& member) {
+  return absl::StrCat(member.role() == ROLE_SHARD ? "shard-" : "worker-", member.rank());
+}
+
+absl::StatusOr<std::unique_ptr<Launcher>> Launcher::Create(Config config) {
+  RINGSIDE_RETURN_IF_ERROR(RequireBinary(BinaryOf(config, ROLE_WORKER)));
+  if (config.job.shards() > 0)
+    RINGSIDE_RETURN_IF_ERROR(RequireBinary(BinaryOf(config, ROLE_SHARD)));
+  auto launcher = std::unique_ptr<Launcher>(new Launcher(std::move(config)));
+  RINGSIDE_ASSIGN_OR_RETURN(launcher->token_, RandomToken());
+  RINGSIDE_RETURN_IF_ERROR(launcher->StartCoordinator());
+  return launcher;
+}
+
+Launcher::Launcher(Config config) : config_(std::move(config)) {}
+
+absl::Status Launcher::StartCoordinator() {
+  CoordinatorServer::Config config;
+  RINGSIDE_ASSIGN_OR_RETURN(config.bind,
+                            ChooseBindAddress(config_.network, Endpoint{"127.0.0.1", 0}));
+  config.token = token_;
+  config.world_size = config_.job.worker_processes();
+  config.num_shards = config_.job.shards();
+  config.lease = config_.job.lease;
+  config.join_timeout = config_.job.join_timeout;
+  RINGSIDE_ASSIGN_OR_RETURN(coordinator_, CoordinatorServer::Start(std::move(config)));
+  return absl::OkStatus();
+}
+
+JobOutcome Launcher::Run() {
+  printer_ = std::make_unique<ProgressPrinter>(config_.title, config_.terminal);
+  const absl::Status spawned = SpawnAll();
+  if (!spawned.ok()) {
+    children_.clear();  // kills those that had started
+    return {1, std::string(spawned.message()), {}};
+  }
+  supervisor_ = std::make_unique<JobSupervisor>(
+      JobSupervisor::Config{JobMembers(config_.job), config_.job.lease, config_.job.join_timeout,
+                            config_.job.step_timeout},
+      absl::Now());
+  Watch();
+  printer_ = nullptr;
+  return Outcome();
+}
+
+absl::Status Launcher::SpawnAll() {
+  const std::string coordinator =
+      absl::StrCat("--coordinator=", ToString(coordinator_->endpoint()));
+  const std::vector<std::string> network = NetworkFlags(config_.network);
+  for (const MemberId& member : JobMembers(config_.job)) {
+    std::vector<std::string> arguments = {coordinator};
+    if (member.role() == ROLE_SHARD) {
+      arguments.push_back(absl::StrCat("--shard=", member.rank()));
+      arguments.push_back(absl::StrCat("--workers=", config_.job.workers));
+      arguments.push_back(absl::StrCat("--ps_shards=", config_.job.ps_shards));
+      arguments.push_back(
+          absl::StrCat("--step_timeout=", absl::FormatDuration(config_.job.step_timeout)));
+      arguments.push_back(
+          absl::StrCat("--join_timeout=", absl::FormatDuration(config_.job.join_timeout)));
+    } else {
+      arguments.push_back(absl::StrCat("--rank=", member.rank()));
+      const std::vector<std::string> flags = config_.job.ToFlags();
+      arguments.insert(arguments.end(), flags.begin(), flags.end());
+    }
+    arguments.insert(arguments.end(), network.begin(), network.end());
+    RINGSIDE_RETURN_IF_ERROR(SpawnOne(member, arguments));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Launcher::SpawnOne(const MemberId& member, const std::vector<std::string>& arguments) {
+  ChildProcess::Config config;
+  config.binary = BinaryOf(config_, member.role());
+  config.arguments = arguments;
+  config.environment = ChildEnvironment(config_.environment, token_, config_.job.threads);
+  config.log_path = LogPath(member);
+  // The first child leads the group. It is not reaped before all are there, so the group cannot
+  // vanish meanwhile.
+  config.group = children_.empty() ? 0 : children_.front().pid();
+  RINGSIDE_ASSIGN_OR_RETURN(ChildProcess child, ChildProcess::Spawn(config));
+  children_.push_back(std::move(child));
+  return absl::OkStatus();
+}
+
+void Launcher::Watch() {
+  while (true) {
+    const absl::Time now = absl::Now();
+    ReapChildren(now);
+    AskCoordinator(now);
+    if (supervisor_->AllEnded()) break;
+    for (int signal = supervisor_->NextSignal(now); signal != 0;
+         signal = supervisor_->NextSignal(now)) {
+      SignalGroup(signal);
+    }
+    ShowProgress(now);
+    const int signal = WaitForJobSignal(kTick);
+    if (signal != 0 && signal != SIGCHLD) supervisor_->OnInterrupt(signal, absl::Now());
+  }
+  // The last to end may have been the one whose end decides what is said: let the coordinator come
+  // to its verdict.
+  const absl::Time deadline = absl::Now() + kVerdictWait;
+  while (!supervisor_->Error().empty() && supervisor_->joined() && !coordinator_->verdict() &&
+         absl::Now() < deadline) {
+    absl::SleepFor(absl::Milliseconds(10));
+  }
+  AskCoordinator(absl::Now());
+}
+
+void Launcher::ReapChildren(absl::Time now) {
+  for (size_t i = 0; i < children_.size(); ++i) {
+    if (!children_[i].running() || !children_[i].Poll().has_value()) continue;
+    // Asked here and not at the last tick: a job may join and lose a process within one.
+    if (!supervisor_->joined() && !coordinator_->Members().empty()) supervisor_->OnJoined(now);
+    const ChildExit& exit = *children_[i].Poll();
+    const JobSupervisor::Process& process = supervisor_->processes()[i];
+    if (!exit.ok()) coordinator_->ReportExit(process.member, ToString(exit));
+    supervisor_->OnExit(static_cast<int>(i), exit, now);
+  }
+}
+
+void Launcher::AskCoordinator(absl::Time now) {
+  if (!supervisor_->joined() && !coordinator_->Members().empty()) supervisor_->OnJoined(now);
+  const absl::optional<Verdict> verdict = coordinator_->verdict();
+  if (verdict) supervisor_->OnVerdict(*verdict, now);
+}
+
+void Launcher::SignalGroup(int signal) {
+  // While one child is not reaped its group exists, so the number cannot have gone to a stranger.
+  if (std::none_of(children_.begin(), children_.end(),
+                   [](const ChildProcess& c) { return c.running(); }))
+    return;
+  kill(-children_.front().pid(), signal);
+}
+
+void Launcher::ShowProgress(absl::Time now) {
+  if (now < next_progress_) return;
+  next_progress_ = now + kProgressInterval;
+  std::vector<WorkerProgress> workers;
+  for (const CoordinatorServer::MemberState& state : coordinator_->Members()) {
+    if (state.member.id().role() != ROLE_WORKER) continue;
+    workers.push_back({state.member.id().rank(), state.progress});
+  }
+  printer_->Show(FormatProgress(meter_.Update(workers, now)), now);
+}
+
+JobOutcome Launcher::Outcome() const {
+  JobOutcome outcome;
+  outcome.launcher_status = supervisor_->LauncherStatus();
+  outcome.error = supervisor_->Error();
+  if (outcome.ok()) return outcome;
+  const bool interrupted = outcome.launcher_status > 128;
+  for (size_t i = 0; i < supervisor_->processes().size() && !interrupted; ++i) {
+    const JobSupervisor::Process& process = supervisor_->processes()[i];
+    if (!process.exit || process.exit->ok()) continue;
+    const std::string last = LastLogLine(LogPath(process.member));
+    const std::string how = process.signaled && process.exit->signal != 0 ? "ended by ringside"
+                                                                          : ToString(*process.exit);
+    if (static_cast<int>(i) == supervisor_->Culprit() && !supervisor_->joined() && !last.empty()) {
+      absl::StrAppend(&outcome.error, ": ", StripLogPrefix(last));
+    }
+    outcome.details.push_back(absl::StrCat(ToString(process.member), ", ", how,
+                                           last.empty() ? ", log empty" : ": ", last));
+  }
+  return outcome;
+}
+
+std::string Launcher::LogPath(const MemberId& member) const {
+  return absl::StrCat(config_.log_dir, "/", LogName(member), ".log");
+}
+
+}  // namespace ringside

@@ -1,0 +1,84 @@
+// Runs one job on this host: a coordinator in this process, servers and workers as children, until
+// all have ended.
+//
+// Call from the main thread, with BlockJobSignals() called before any other thread began. Whatever
+// happens, no child is left when Run returns; should this process be killed, the kernel kills the
+// children (child_process.h).
+#ifndef RINGSIDE_EXPERIMENTS_LAUNCHER_H_
+#define RINGSIDE_EXPERIMENTS_LAUNCHER_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/config/job_config.h"
+#include "common/coordinator/coordinator_server.h"
+#include "common/launch/launch_identity.h"
+#include "common/network/bind_address.h"
+#include "experiments/child_process.h"
+#include "experiments/job_supervisor.h"
+#include "experiments/progress_line.h"
+
+namespace ringside {
+
+// How a job ended.
+struct JobOutcome {
+  int launcher_status = 0;           // what the launcher should exit with
+  std::string error;                 // one line; empty where all went well
+  std::vector<std::string> details;  // for an error: one line for each process that failed
+  bool ok() const { return launcher_status == 0; }
+};
+
+class Launcher {
+ public:
+  struct Config {
+    JobConfig job;            // validated
+    NetworkOptions network;   // empty: loopback, any port
+    std::string binary_dir;   // holds `worker` and `ps_server`
+    std::string log_dir;      // exists; gets worker-<rank>.log and shard-<number>.log
+    std::string title;        // before each line of progress; may be empty
+    Environment environment;  // of this process
+    bool terminal = false;    // show one live line rather than some lines
+  };
+
+  // NOT_FOUND: a binary is missing, says which; INVALID_ARGUMENT, UNAVAILABLE: the network options
+  // cannot be met.
+  static absl::StatusOr<std::unique_ptr<Launcher>> Create(Config config);
+
+  // Starts everything and waits for the end. Once only.
+  JobOutcome Run();
+
+ private:
+  explicit Launcher(Config config);
+
+  absl::Status StartCoordinator();
+  absl::Status SpawnAll();
+  absl::Status SpawnOne(const MemberId& member, const std::vector<std::string>& arguments);
+  void Watch();
+  void ReapChildren(absl::Time now);
+  void AskCoordinator(absl::Time now);
+  void SignalGroup(int signal);
+  void ShowProgress(absl::Time now);
+  JobOutcome Outcome() const;
+  std::string LogPath(const MemberId& member) const;
+
+  const Config config_;
+  std::string token_;
+  std::unique_ptr<CoordinatorServer> coordinator_;
+  std::unique_ptr<JobSupervisor> supervisor_;
+  std::vector<ChildProcess> children_;  // in the order of the supervisor's processes
+  std::unique_ptr<ProgressPrinter> printer_;
+  ProgressMeter meter_;
+  absl::Time next_progress_ = absl::InfinitePast();
+};
+
+// Who takes part in a job: shards first, because workers look for them.
+std::vector<MemberId> JobMembers(const JobConfig& job);
+// "worker-0", "shard-1": the stem of log files.
+std::string LogName(const MemberId& member);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_LAUNCHER_H_

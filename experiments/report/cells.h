@@ -1,0 +1,26 @@
+// One cell of the comparison: all runs of a strategy at one number of workers (and of shards). Pure
+// functions; docs/metrics.md defines every number.
+#ifndef RINGSIDE_EXPERIMENTS_REPORT_CELLS_H_
+#define RINGSIDE_EXPERIMENTS_REPORT_CELLS_H_
+
+#include <vector>
+
+#include "experiments/report/statistics.h"
+#include "results.pb.h"
+
+namespace ringside {
+
+// By number of workers, then strategy as StrategyLess orders them, then shards.
+std::vector<Cell> BuildCells(const std::vector<RunResult>& runs);
+
+// The runs that make up a cell, by trial.
+std::vector<const RunResult*> RunsOf(const Cell& cell, const std::vector<RunResult>& runs);
+
+// Step times of the counted steps, one vector per run.
+Trials StepTimes(const std::vector<const RunResult*>& runs);
+
+Interval ToProto(const IntervalEstimate& estimate);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_REPORT_CELLS_H_

@@ -1,0 +1,405 @@
+#include "experiments/report/figures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "experiments/report/cells.h"
+#include "experiments/report/csv_table.h"
+#include "experiments/report/number_text.h"
+#include "experiments/report/run_samples.h"
+#include "experiments/report/series.h"
+#include "experiments/report/step_parts.h"
+#include "experiments/report/svg_theme.h"
+
+namespace ringside {
+namespace {
+
+// Points of a drawn curve: longer ones are averaged over equal numbers of steps. The CSV keeps
+// every step.
+constexpr int64_t kMostPoints = 150;
+
+// gnuplot expands nothing inside single quotes but two of them.
+std::string Quoted(const std::string& text) {
+  return absl::StrCat(
+      "'", absl::StrReplaceAll(text, {{"'", "''"}, {"\n", " "}, {"\r", " "}, {"`", " "}}), "'");
+}
+
+struct LegendEntry {
+  std::string label;
+  std::string colour;
+};
+
+constexpr double kFontSize = 13;
+constexpr double kLegendLine = 20;
+constexpr double kBelow = 52;  // for the marks and the name of the x axis
+
+// Sets the upper and lower margins as well. gnuplot's own key cannot flow over several lines, so
+// this one is made of labels. Widths are an estimate.
+class Legend {
+ public:
+  Legend(const std::vector<LegendEntry>& entries, const Figure& figure) {
+    constexpr double kLeft = 8;
+    constexpr double kSwatch = 13;
+    constexpr double kGap = 18;
+    double x = kLeft;
+    double y = 14;
+    for (const LegendEntry& entry : entries) {
+      const double width = kSwatch + 0.56 * kFontSize * static_cast<double>(entry.label.size());
+      if (x > kLeft && x + width > figure.width - 4) {
+        x = kLeft;
+        y += kLegendLine;
+      }
+      absl::StrAppendFormat(&script_,
+                            "set label %s at screen %.4f,%.4f left point pt 5 ps 0.85 lc rgb '%s' "
+                            "offset 0.9,-0.28 textcolor rgb '%s'\n",
+                            Quoted(entry.label), x / figure.width, 1 - y / figure.height,
+                            entry.colour, kInkSentinel);
+      x += width + kGap;
+    }
+    height_ = entries.empty() ? 8 : y + 16;
+    absl::StrAppendFormat(&script_, "set tmargin at screen %.4f\nset bmargin at screen %.4f\n",
+                          1 - height_ / figure.height, kBelow / figure.height);
+  }
+
+  const std::string& script() const { return script_; }
+  double height() const { return height_; }
+
+ private:
+  std::string script_;
+  double height_ = 0;
+};
+
+std::string CommonStyle() {
+  return absl::StrCat("unset key\nset errorbars 0\nset border 1 lc rgb '", kInkSentinel, "'\n",
+                      "set tics nomirror out scale 0.4 textcolor rgb '", kInkSentinel, "'\n",
+                      "set ytics scale 0\n", "set grid ytics lc rgb '", kInkSentinel,
+                      "' lt 1 lw 1\n", "set rmargin 1.5\n");
+}
+
+// An axis from 0 to a round number at or above `most`, with four or five steps.
+std::string RoundAxis(double most) {
+  if (!(most > 0) || !std::isfinite(most)) return "set yrange [0:1]\n";
+  const double rough = most / 4;
+  const double power = std::pow(10, std::floor(std::log10(rough)));
+  double step = 10 * power;
+  for (const double factor : {5.0, 2.5, 2.0, 1.0}) {
+    if (factor * power >= rough * 0.999) step = factor * power;
+  }
+  return absl::StrCat("set ytics ", ExactNumber(step),
+                      "\nset yrange [0:", ExactNumber(step * std::ceil(most / step)), "]\n");
+}
+
+std::string AxisLabel(absl::string_view axis, const std::string& text) {
+  return absl::StrCat("set ", axis, "label ", Quoted(text), " textcolor rgb '", kInkSentinel, "'",
+                      axis == "x" ? " offset 0,0.55" : " offset 0.8,0", "\n");
+}
+
+std::vector<Cell> CellsOf(const ComparisonResult& comparison) {
+  return {comparison.cells().begin(), comparison.cells().end()};
+}
+
+// Places of the numbers of workers along the x axis: evenly, whatever their distance.
+class WorkersAxis {
+ public:
+  explicit WorkersAxis(const std::vector<Cell>& cells) {
+    std::set<int> distinct;
+    for (const Cell& cell : cells) distinct.insert(cell.workers());
+    workers_.assign(distinct.begin(), distinct.end());
+  }
+
+  int Place(int workers) const {
+    return static_cast<int>(std::find(workers_.begin(), workers_.end(), workers) -
+                            workers_.begin());
+  }
+  std::string Script() const {
+    std::vector<std::string> tics;
+    for (size_t i = 0; i < workers_.size(); ++i) {
+      tics.push_back(absl::StrCat(Quoted(absl::StrCat(workers_[i])), " ", i));
+    }
+    return absl::StrCat("set xtics (", absl::StrJoin(tics, ", "), ")\n",
+                        "set xrange [-0.5:", static_cast<double>(workers_.size()) - 0.5, "]\n",
+                        AxisLabel("x", "workers"));
+  }
+
+ private:
+  std::vector<int> workers_;
+};
+
+// Lines with points and their intervals, one block of data for each series.
+std::string PlotOfBlocks(const SeriesNames& names) {
+  std::vector<std::string> plots;
+  for (size_t i = 0; i < names.all().size(); ++i) {
+    const std::string& series = names.all()[i];
+    plots.push_back(absl::StrFormat("'data' index %d using 1:2 with lines lw 2 dt %d lc rgb '%s'",
+                                    i, IsOracle(series) ? 3 : 1, names.Colour(series)));
+    plots.push_back(absl::StrFormat(
+        "'data' index %d using 1:2:3:4 with yerrorbars pt 7 ps 0.6 lw 1.8 lc rgb '%s'", i,
+        names.Colour(series)));
+  }
+  return absl::StrJoin(plots, ", \\\n     ");
+}
+
+std::vector<LegendEntry> LegendOf(const SeriesNames& names, bool with_oracles) {
+  std::vector<LegendEntry> entries;
+  for (const std::string& series : names.all()) {
+    if (!IsOracle(series)) entries.push_back({series, names.Colour(series)});
+    if (IsOracle(series) && with_oracles) {
+      entries.push_back({absl::StrCat(series, " (one process)"), names.Colour(series)});
+    }
+  }
+  return entries;
+}
+
+// Beside each other, so that no series hides another.
+double Dodge(size_t index, size_t count) {
+  return 0.06 * (static_cast<double>(index) - (static_cast<double>(count) - 1) / 2);
+}
+
+// The runs whose losses are drawn: the first trial of each cell at one number of workers.
+std::vector<const Cell*> LossCells(const std::vector<Cell>& cells) {
+  std::map<int, std::vector<const Cell*>> by_workers;
+  for (const Cell& cell : cells) by_workers[cell.workers()].push_back(&cell);
+  std::vector<const Cell*> chosen;
+  for (const auto& entry : by_workers) {
+    if (entry.second.size() >= chosen.size()) chosen = entry.second;
+  }
+  return chosen;
+}
+
+// Means of `stride` steps each, the last perhaps of fewer, at the last step of each.
+std::vector<StepSample> Averaged(const std::vector<StepSample>& samples, int64_t stride) {
+  std::vector<StepSample> averaged;
+  StepSample sum;
+  int64_t count = 0;
+  for (const StepSample& sample : samples) {
+    sum.step = sample.step;
+    sum.loss += sample.loss;
+    ++count;
+    if (count < stride && &sample != &samples.back()) continue;
+    sum.loss /= static_cast<double>(count);
+    averaged.push_back(sum);
+    sum = {};
+    count = 0;
+  }
+  return averaged;
+}
+
+}  // namespace
+
+Figure LossFigure(const ComparisonResult& comparison) {
+  const std::vector<Cell> cells = CellsOf(comparison);
+  const std::vector<RunResult> runs(comparison.runs().begin(), comparison.runs().end());
+  const SeriesNames names(cells);
+  // The first is drawn last: thin over thick, so that equal curves all stay visible.
+  std::vector<const Cell*> chosen = LossCells(cells);
+  std::reverse(chosen.begin(), chosen.end());
+  CsvTable csv({"workers", "series", "trial", "step", "loss"});
+  Figure figure;
+  std::vector<std::string> plots;
+  int64_t points = 0;
+  int64_t stride = 1;
+  double most = 0;
+  std::vector<LegendEntry> legend;
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    const Cell& cell = *chosen[i];
+    const RunResult& run = *RunsOf(cell, runs).front();
+    const std::vector<StepSample> samples = StepSamples(run);
+    const auto count = static_cast<int64_t>(samples.size());
+    for (const StepSample& sample : samples) {
+      csv.AddRow({absl::StrCat(cell.workers()), names.Of(cell), absl::StrCat(run.trial()),
+                  absl::StrCat(sample.step), ExactNumber(sample.loss)});
+    }
+    stride = std::max<int64_t>(1, (count + kMostPoints - 1) / kMostPoints);
+    for (const StepSample& point : Averaged(samples, stride)) {
+      most = std::max(most, point.loss);
+      absl::StrAppend(&figure.data, point.step, " ", ExactNumber(point.loss), "\n");
+    }
+    absl::StrAppend(&figure.data, count == 0 ? "0 nan\n" : "", "\n\n");
+    points = std::max(points, count);
+    const double width = 1.2 + 2.6 * static_cast<double>(chosen.size() - 1 - i);
+    plots.push_back(absl::StrFormat("'data' index %d with lines lw %.1f lc rgb '%s'", i, width,
+                                    names.Colour(names.Of(cell))));
+    legend.insert(legend.begin(), {names.Of(cell), names.Colour(names.Of(cell))});
+  }
+  const int workers = chosen.empty() ? 0 : chosen.front()->workers();
+  figure.name = "loss";
+  figure.title = "Loss over steps";
+  figure.caption = absl::StrCat(
+      "Mean loss of the global batch with ", Counted(workers, "worker"), ", first trial. ",
+      stride > 1 ? absl::StrCat("Each point is the mean of ", stride, " steps. ") : "",
+      chosen.size() > 1 ? "Lines lie on top of each other where strategies train alike; they are "
+                          "drawn thin over thick."
+                        : "");
+  figure.csv = csv.Text();
+  figure.script =
+      absl::StrCat(CommonStyle(), Legend(legend, figure).script(), RoundAxis(most),
+                   "set lmargin 6.5\nset xrange [0:", std::max<int64_t>(points, 1),
+                   "]\nset format y '%g'\n", AxisLabel("x", "step"), AxisLabel("y", "loss"),
+                   "plot ", absl::StrJoin(plots, ", \\\n     "), "\n");
+  return figure;
+}
+
+Figure ThroughputFigure(const ComparisonResult& comparison) {
+  const std::vector<Cell> cells = CellsOf(comparison);
+  const SeriesNames names(cells);
+  const WorkersAxis axis(cells);
+  CsvTable csv(
+      {"series", "workers", "samples_per_s_low", "samples_per_s_median", "samples_per_s_high"});
+  Figure figure;
+  double most = 0;
+  for (size_t i = 0; i < names.all().size(); ++i) {
+    const std::string& series = names.all()[i];
+    for (const Cell& cell : cells) {
+      if (names.Of(cell) != series || cell.counted_steps() == 0) continue;
+      const Interval& rate = cell.samples_per_s();
+      most = std::max(most, rate.high());
+      csv.AddRow({series, absl::StrCat(cell.workers()), ExactNumber(rate.low()),
+                  ExactNumber(rate.median()), ExactNumber(rate.high())});
+      absl::StrAppend(&figure.data, axis.Place(cell.workers()) + Dodge(i, names.all().size()), " ",
+                      ExactNumber(rate.median()), " ", ExactNumber(rate.low()), " ",
+                      ExactNumber(rate.high()), "\n");
+    }
+    absl::StrAppend(&figure.data, "\n\n");
+  }
+  figure.name = "throughput";
+  figure.title = "Samples per second";
+  figure.caption =
+      "Median over the counted steps of all trials, with its 95 % interval. Higher is better.";
+  figure.csv = csv.Text();
+  figure.script =
+      absl::StrCat(CommonStyle(), Legend(LegendOf(names, true), figure).script(), axis.Script(),
+                   RoundAxis(most), "set lmargin 8\nset format y '", most >= 10 ? "%.0f" : "%g",
+                   "'\n", "plot ", PlotOfBlocks(names), "\n");
+  return figure;
+}
+
+Figure EfficiencyFigure(const ComparisonResult& comparison) {
+  const std::vector<Cell> cells = CellsOf(comparison);
+  const SeriesNames names(cells);
+  const WorkersAxis axis(cells);
+  CsvTable csv({"series", "workers", "baseline_workers", "speed_up", "efficiency"});
+  Figure figure;
+  std::vector<std::string> plots = {
+      absl::StrCat("100 with lines dt 2 lw 1 lc rgb '", kInkSentinel, "'")};
+  double most = 1;
+  int block = 0;
+  for (size_t i = 0; i < names.all().size(); ++i) {
+    const std::string& series = names.all()[i];
+    bool any = false;
+    for (const Cell& cell : cells) {
+      if (names.Of(cell) != series || cell.baseline_workers() == 0) continue;
+      any = true;
+      most = std::max(most, cell.efficiency());
+      csv.AddRow({series, absl::StrCat(cell.workers()), absl::StrCat(cell.baseline_workers()),
+                  ExactNumber(cell.speed_up()), ExactNumber(cell.efficiency())});
+      absl::StrAppend(&figure.data, axis.Place(cell.workers()) + Dodge(i, names.all().size()), " ",
+                      ExactNumber(cell.efficiency() * 100), "\n");
+    }
+    if (!any) continue;
+    absl::StrAppend(&figure.data, "\n\n");
+    plots.push_back(absl::StrFormat("'data' index %d with linespoints pt 7 ps 0.6 lw 2 lc rgb '%s'",
+                                    block++, names.Colour(series)));
+  }
+  figure.name = "efficiency";
+  figure.title = "Scaling efficiency";
+  figure.caption =
+      "Samples/s over those of the same strategy's smallest number of workers, divided by the "
+      "ratio of "
+      "workers; 100 % would be perfect scaling.";
+  figure.csv = csv.Text();
+  figure.script =
+      absl::StrCat(CommonStyle(), Legend(LegendOf(names, false), figure).script(), axis.Script(),
+                   RoundAxis(most * 100), "set lmargin 8\nset format y '%.0f %%'\n", "plot ",
+                   absl::StrJoin(plots, ", \\\n     "), "\n");
+  return figure;
+}
+
+Figure BreakdownFigure(const ComparisonResult& comparison) {
+  const std::vector<Cell> cells = CellsOf(comparison);
+  const SeriesNames names(cells);
+  CsvTable csv({"series", "workers", "part", "seconds"});
+  Figure figure;
+  // Rows from the top, with a gap before each new number of workers.
+  struct Row {
+    const Cell* cell;
+    double place;
+    double end_s;  // where the next part starts
+  };
+  std::vector<Row> rows;
+  std::vector<std::string> labels;
+  double place = 0;
+  for (const Cell& cell : cells) {
+    if (cell.counted_steps() == 0) continue;
+    const bool new_group = rows.empty() || rows.back().cell->workers() != cell.workers();
+    if (new_group && !rows.empty()) place += 0.5;
+    rows.push_back({&cell, place, 0});
+    labels.push_back(absl::StrCat(
+        Quoted(absl::StrCat(new_group ? absl::StrCat(Counted(cell.workers(), "worker"), " · ") : "",
+                            names.Of(cell))),
+        " ", place));
+    place += 1;
+  }
+  std::vector<LegendEntry> legend;
+  std::vector<std::string> plots;
+  for (const StepPart& part : StepParts()) {
+    plots.push_back(absl::StrFormat(
+        "'data' index %d using 2:1:2:3:($1-0.38):($1+0.38) with boxxyerror lc rgb '%s'",
+        plots.size(), part.colour));
+    legend.push_back({part.label, part.colour});
+    for (Row& row : rows) {
+      const double seconds = part.seconds_of(row.cell->mean_step());
+      csv.AddRow({names.Of(*row.cell), absl::StrCat(row.cell->workers()), part.column,
+                  ExactNumber(seconds)});
+      absl::StrAppend(&figure.data, row.place, " ", ExactNumber(row.end_s * 1e3), " ",
+                      ExactNumber((row.end_s + seconds) * 1e3), "\n");
+      row.end_s += seconds;
+    }
+    absl::StrAppend(&figure.data, "\n\n");
+  }
+  figure.name = "breakdown";
+  figure.title = "Mean step by part";
+  figure.caption = "Mean over counted steps and ranks.";
+  for (const std::string& series : names.all()) {
+    if (IsOracle(series))
+      absl::StrAppend(&figure.caption, " ", series, " does the work of all ranks in one process.");
+  }
+  figure.csv = csv.Text();
+  figure.height = 104 + static_cast<int>(23 * place);
+  figure.script = absl::StrCat(CommonStyle(), Legend(legend, figure).script(),
+                               "unset grid\nset grid xtics lc rgb '", kInkSentinel,
+                               "' lt 1 lw 1\nset border 0\nset style fill solid 1.0 noborder\nset "
+                               "tics scale 0\nset xrange [0:*]\n",
+                               "set yrange [", place - 0.4, ":-0.6]\nset lmargin 15\nset ytics (",
+                               absl::StrJoin(labels, ", "), ")\n", AxisLabel("x", "milliseconds"),
+                               "plot ", absl::StrJoin(plots, ", \\\n     "), "\n");
+  return figure;
+}
+
+std::vector<Figure> Figures(const ComparisonResult& comparison) {
+  bool any_steps = false;
+  for (const RunResult& run : comparison.runs()) any_steps = any_steps || !StepSamples(run).empty();
+  int counted_cells = 0;
+  std::set<int> worker_counts;
+  for (const Cell& cell : comparison.cells()) {
+    if (cell.counted_steps() > 0) ++counted_cells;
+    if (cell.baseline_workers() > 0) worker_counts.insert(cell.workers());
+  }
+  std::vector<Figure> figures;
+  if (any_steps) figures.push_back(LossFigure(comparison));
+  if (counted_cells > 1) figures.push_back(ThroughputFigure(comparison));
+  if (worker_counts.size() > 1) figures.push_back(EfficiencyFigure(comparison));
+  if (counted_cells > 0) figures.push_back(BreakdownFigure(comparison));
+  return figures;
+}
+
+}  // namespace ringside

@@ -1,0 +1,27 @@
+// The figures of a report. Pure functions; drawing is gnuplot.h's.
+#ifndef RINGSIDE_EXPERIMENTS_REPORT_FIGURES_H_
+#define RINGSIDE_EXPERIMENTS_REPORT_FIGURES_H_
+
+#include <vector>
+
+#include "experiments/report/figure.h"
+#include "results.pb.h"
+
+namespace ringside {
+
+// Losses over steps with the strategies overlaid, at the largest number of workers that most of
+// them share.
+Figure LossFigure(const ComparisonResult& comparison);
+// Samples/s by workers, with intervals.
+Figure ThroughputFigure(const ComparisonResult& comparison);
+// Efficiency by workers, without oracles.
+Figure EfficiencyFigure(const ComparisonResult& comparison);
+// Mean step of every cell, cut into its parts.
+Figure BreakdownFigure(const ComparisonResult& comparison);
+
+// Those of the above that have something to show.
+std::vector<Figure> Figures(const ComparisonResult& comparison);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_REPORT_FIGURES_H_

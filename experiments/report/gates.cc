@@ -1,0 +1,322 @@
+#include "experiments/report/gates.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "experiments/report/number_text.h"
+#include "experiments/report/run_samples.h"
+#include "experiments/report/series.h"
+#include "experiments/report/traffic_formula.h"
+
+namespace ringside {
+namespace {
+
+Gate MakeGate(const std::string& name, const std::string& failure, const std::string& success) {
+  Gate gate;
+  gate.set_name(name);
+  gate.set_passed(failure.empty());
+  gate.set_detail(failure.empty() ? success : failure);
+  return gate;
+}
+
+// Checks that `numbers` is 0 .. count-1, each once. Returns what is wrong.
+std::string CheckNumbers(const std::multiset<int>& numbers, int count, absl::string_view noun) {
+  for (int i = 0; i < count; ++i) {
+    if (numbers.count(i) == 0) return absl::StrCat(noun, " ", i, " is missing");
+    if (numbers.count(i) > 1) return absl::StrCat(noun, " ", i, " is there twice");
+  }
+  for (int number : numbers) {
+    if (number < 0 || number >= count) {
+      return absl::StrCat(noun, " ", number, " is one too many: there are ", count);
+    }
+  }
+  return "";
+}
+
+std::string CheckSteps(const WorkerResult& worker, int64_t total_steps) {
+  int64_t expected = 1;
+  for (const StepRecord& record : worker.steps()) {
+    if (record.step() != expected) {
+      return absl::StrCat("worker ", worker.rank(), " has step ", record.step(), " where step ",
+                          expected, " should be");
+    }
+    ++expected;
+  }
+  if (expected - 1 == total_steps) return "";
+  return absl::StrCat("worker ", worker.rank(), " has ", expected - 1, " of ", total_steps,
+                      " steps");
+}
+
+std::string CheckRun(const RunResult& run) {
+  if (run.total_steps() < 1) return "no step was taken";
+  std::multiset<int> ranks;
+  for (const WorkerResult& worker : run.worker_results()) ranks.insert(worker.rank());
+  std::string wrong = CheckNumbers(ranks, WorkerProcesses(run), "worker");
+  std::multiset<int> shards;
+  for (const ShardResult& shard : run.shard_results()) shards.insert(shard.shard());
+  if (wrong.empty()) wrong = CheckNumbers(shards, run.shards(), "shard");
+  for (const WorkerResult& worker : run.worker_results()) {
+    if (wrong.empty()) wrong = CheckSteps(worker, run.total_steps());
+  }
+  return wrong;
+}
+
+// Every strategy at every number of workers, as often as the others.
+std::string CheckGrid(const std::vector<RunResult>& runs) {
+  std::set<std::string> strategies;
+  std::set<int> worker_counts;
+  std::map<std::tuple<std::string, int, int>, int> trials;
+  std::set<std::pair<std::string, int>> present;
+  for (const RunResult& run : runs) {
+    strategies.insert(run.strategy());
+    worker_counts.insert(run.workers());
+    present.insert({run.strategy(), run.workers()});
+    // One run of an oracle is as good as five.
+    if (!IsOracle(run.strategy())) ++trials[{run.strategy(), run.workers(), run.shards()}];
+  }
+  for (int workers : worker_counts) {
+    for (const std::string& strategy : strategies) {
+      if (present.count({strategy, workers}) == 0) {
+        return absl::StrCat("there is no run of ", strategy, " with ", Counted(workers, "worker"));
+      }
+    }
+  }
+  const auto by_count = [](const auto& a, const auto& b) { return a.second < b.second; };
+  if (trials.empty()) return "";
+  const auto [fewest, most] = std::minmax_element(trials.begin(), trials.end(), by_count);
+  if (fewest->second == most->second) return "";
+  const auto describe = [](const auto& entry) {
+    return absl::StrCat(std::get<0>(entry.first), " with ",
+                        Counted(std::get<1>(entry.first), "worker"), " has ",
+                        Counted(entry.second, "trial"));
+  };
+  return absl::StrCat(describe(*fewest), ", ", describe(*most));
+}
+
+// Settings that a comparison is about, and those that only say where files lie or how long to wait.
+bool MayDiffer(const std::string& setting) {
+  static const auto* names = new std::set<std::string>{
+      "strategy", "workers",  "ps_shards", "batch_size",   "trial",
+      "out",      "data_dir", "lease",     "step_timeout", "join_timeout"};
+  return names->count(setting) > 0;
+}
+
+// Everything that must be the same in all runs, by name.
+std::map<std::string, std::string> Invariants(const RunResult& run) {
+  std::map<std::string, std::string> values;
+  for (const auto& [name, value] : run.settings()) {
+    if (!MayDiffer(name)) values[name] = value;
+  }
+  values["parameters"] = absl::StrCat(run.parameter_elements());
+  const Provenance& provenance = run.provenance();
+  values["build commit"] = provenance.build_commit();
+  values["build type"] = provenance.build_type();
+  values["compiler"] = provenance.compiler();
+  values["kernel"] = provenance.kernel();
+  values["CPU model"] = provenance.cpu_model();
+  values["cores"] = absl::StrCat(provenance.cores());
+  for (const auto& [name, version] : provenance.versions()) values["version of " + name] = version;
+  return values;
+}
+
+std::string ValueOr(const std::map<std::string, std::string>& values, const std::string& name) {
+  const auto found = values.find(name);
+  return found == values.end() ? "absent" : absl::StrCat("\"", found->second, "\"");
+}
+
+std::string CheckInvariants(const RunResult& reference, const RunResult& run) {
+  const std::map<std::string, std::string> a = Invariants(reference);
+  const std::map<std::string, std::string> b = Invariants(run);
+  std::set<std::string> names;
+  for (const auto& entry : a) names.insert(entry.first);
+  for (const auto& entry : b) names.insert(entry.first);
+  std::vector<std::string> differences;
+  for (const std::string& name : names) {
+    const std::string of_reference = ValueOr(a, name);
+    const std::string of_run = ValueOr(b, name);
+    if (of_reference == of_run) continue;
+    differences.push_back(absl::StrCat(name, " is ", of_reference, " in (", RunName(reference),
+                                       ") and ", of_run, " in (", RunName(run), ")"));
+  }
+  return absl::StrJoin(differences, "; ");
+}
+
+// Cores on the hosts where workers run: hosts that only serve parameters are extra by intention,
+// and are shown as such.
+int WorkerHostCores(const RunResult& run) {
+  std::set<std::string> hosts;
+  std::set<std::pair<std::string, int>> cores;
+  const auto add = [&](const ProcessInfo& process) {
+    if (hosts.count(process.hostname()) == 0) return;
+    for (int cpu : process.cpus()) cores.insert({process.hostname(), cpu});
+  };
+  for (const WorkerResult& worker : run.worker_results()) hosts.insert(worker.process().hostname());
+  for (const WorkerResult& worker : run.worker_results()) add(worker.process());
+  for (const ShardResult& shard : run.shard_results()) add(shard.process());
+  return static_cast<int>(cores.size());
+}
+
+// What must be equal among runs with the same number of workers.
+std::string CheckSameSize(const RunResult& reference, const RunResult& run) {
+  if (reference.global_batch_size() != run.global_batch_size()) {
+    return absl::StrCat("the global batch is ", reference.global_batch_size(), " in (",
+                        RunName(reference), ") and ", run.global_batch_size(), " in (",
+                        RunName(run), ")");
+  }
+  // With --epochs the number of steps follows the global batch, so it may differ between numbers of
+  // workers.
+  if (reference.total_steps() != run.total_steps() ||
+      reference.warmup_steps() != run.warmup_steps()) {
+    return absl::StrCat("(", RunName(reference), ") took ",
+                        Counted(reference.total_steps(), "step"), ", ", reference.warmup_steps(),
+                        " of them warm-up, (", RunName(run), ") ", run.total_steps(), ", ",
+                        run.warmup_steps());
+  }
+  const int cores_before = WorkerHostCores(reference);
+  const int cores_now = WorkerHostCores(run);
+  if (cores_before == cores_now || IsOracle(reference.strategy()) || IsOracle(run.strategy()))
+    return "";
+  return absl::StrCat("(", RunName(reference), ") may use ", Counted(cores_before, "core"), ", (",
+                      RunName(run), ") ", cores_now);
+}
+
+// The ranks of one run agree before the first step and after the last.
+std::string CheckRanks(const RunResult& run) {
+  const std::string name = RunName(run);
+  if (run.worker_results().empty())
+    return absl::StrCat(name, ": no worker reported its parameters");
+  const WorkerResult& first = run.worker_results(0);
+  for (const WorkerResult& worker : run.worker_results()) {
+    if (worker.parameters_sha256().empty()) {
+      return absl::StrCat(name, ": worker ", worker.rank(), " reported no hash of its parameters");
+    }
+    if (worker.initial_parameters_sha256() != first.initial_parameters_sha256()) {
+      return absl::StrCat(name, ": worker ", worker.rank(), " started from ",
+                          ShortHash(worker.initial_parameters_sha256()), ", worker ", first.rank(),
+                          " from ", ShortHash(first.initial_parameters_sha256()));
+    }
+    if (worker.parameters_sha256() != first.parameters_sha256()) {
+      return absl::StrCat(name, ": worker ", worker.rank(), " ended with ",
+                          ShortHash(worker.parameters_sha256()), ", worker ", first.rank(),
+                          " with ", ShortHash(first.parameters_sha256()));
+    }
+  }
+  return "";
+}
+
+std::string CheckTraffic(const RunResult& run) {
+  int64_t sent = 0;
+  int64_t received = 0;
+  for (const WorkerResult& worker : run.worker_results()) {
+    const std::string difference = FirstDifference(worker.traffic(), worker.expected_traffic());
+    if (!difference.empty()) {
+      return absl::StrCat(RunName(run), ": worker ", worker.rank(), ", ", difference);
+    }
+    sent += worker.traffic().payload_bytes_sent();
+    received += worker.traffic().payload_bytes_received();
+  }
+  for (const ShardResult& shard : run.shard_results()) {
+    const std::string difference = FirstDifference(shard.traffic(), shard.expected_traffic());
+    if (!difference.empty()) {
+      return absl::StrCat(RunName(run), ": shard ", shard.shard(), ", ", difference);
+    }
+  }
+  const absl::optional<int64_t> closed_form = WorkersPayloadBytes(run);
+  if (!closed_form.has_value() || (sent == *closed_form && received == *closed_form)) return "";
+  return absl::StrCat(RunName(run), ": all workers together sent ", WholeNumber(sent),
+                      " and received ", WholeNumber(received), " payload bytes, but ",
+                      Counted(run.parameter_elements(), "parameter"), " and ",
+                      Counted(run.total_steps(), "step"), " make ", WholeNumber(*closed_form));
+}
+
+}  // namespace
+
+std::string ShortHash(const std::string& hash) {
+  constexpr size_t kDigits = 12;
+  if (hash.empty()) return "(none)";
+  return hash.size() <= kDigits ? hash : hash.substr(0, kDigits);
+}
+
+Gate CompletenessGate(const std::vector<RunResult>& runs) {
+  std::string failure = runs.empty() ? "there is no run" : "";
+  for (const RunResult& run : runs) {
+    if (!failure.empty()) break;
+    const std::string wrong = CheckRun(run);
+    if (!wrong.empty()) failure = absl::StrCat(RunName(run), ": ", wrong);
+  }
+  if (failure.empty()) failure = CheckGrid(runs);
+  return MakeGate("completeness", failure,
+                  absl::StrCat(Counted(static_cast<int64_t>(runs.size()), "run"),
+                               runs.size() == 1 ? ": every rank, shard and step is there"
+                                                : ": every rank, shard and step of each is there"));
+}
+
+Gate SettingsGate(const std::vector<RunResult>& runs) {
+  std::string failure = runs.empty() ? "there is no run" : "";
+  std::map<int, const RunResult*> reference_by_workers;
+  for (const RunResult& run : runs) {
+    if (failure.empty()) failure = CheckInvariants(runs.front(), run);
+    const RunResult& same_size = *reference_by_workers.emplace(run.workers(), &run).first->second;
+    if (failure.empty()) failure = CheckSameSize(same_size, run);
+  }
+  return MakeGate("settings", failure,
+                  runs.size() == 1
+                      ? "a single run: nothing to differ from"
+                      : "runs differ in strategy, workers, shards, batch per rank and trial alone");
+}
+
+Gate EquivalenceGate(const std::vector<RunResult>& runs) {
+  std::string failure;
+  std::map<std::pair<int, int64_t>, const RunResult*> references;
+  std::set<std::string> strategies;
+  for (const RunResult& run : runs) {
+    if (failure.empty()) failure = CheckRanks(run);
+    if (!failure.empty()) break;
+    strategies.insert(run.strategy());
+    const RunResult& reference =
+        *references.emplace(std::make_pair(run.workers(), run.global_batch_size()), &run)
+             .first->second;
+    const WorkerResult& ours = run.worker_results(0);
+    const WorkerResult& theirs = reference.worker_results(0);
+    if (ours.initial_parameters_sha256() != theirs.initial_parameters_sha256()) {
+      failure = absl::StrCat("(", RunName(reference), ") started from ",
+                             ShortHash(theirs.initial_parameters_sha256()), ", (", RunName(run),
+                             ") from ", ShortHash(ours.initial_parameters_sha256()));
+    } else if (ours.parameters_sha256() != theirs.parameters_sha256()) {
+      failure = absl::StrCat("(", RunName(reference), ") ended with ",
+                             ShortHash(theirs.parameters_sha256()), ", (", RunName(run), ") with ",
+                             ShortHash(ours.parameters_sha256()));
+    }
+  }
+  std::vector<std::string> names(strategies.begin(), strategies.end());
+  std::sort(names.begin(), names.end(),
+            [](const std::string& a, const std::string& b) { return StrategyLess(a, b); });
+  const std::string success =
+      runs.size() == 1
+          ? "all ranks of the one run ended with the same bits; no other run to compare with"
+          : absl::StrCat("final parameters are bit-identical in all ",
+                         Counted(static_cast<int64_t>(runs.size()), "run"), " of ",
+                         absl::StrJoin(names, ", "), ", for each number of workers");
+  return MakeGate("equivalence", runs.empty() ? "there is no run" : failure, success);
+}
+
+Gate TrafficGate(const std::vector<RunResult>& runs) {
+  std::string failure = runs.empty() ? "there is no run" : "";
+  for (const RunResult& run : runs) {
+    if (failure.empty()) failure = CheckTraffic(run);
+  }
+  return MakeGate("traffic", failure,
+                  "every process counted exactly the bytes and messages of its formula");
+}
+
+std::vector<Gate> AllGates(const std::vector<RunResult>& runs) {
+  return {CompletenessGate(runs), SettingsGate(runs), EquivalenceGate(runs), TrafficGate(runs)};
+}
+
+}  // namespace ringside

@@ -1,0 +1,263 @@
+#include "experiments/report/result_tables.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "experiments/report/cells.h"
+#include "experiments/report/number_text.h"
+#include "experiments/report/run_samples.h"
+#include "experiments/report/series.h"
+#include "experiments/report/step_parts.h"
+
+namespace ringside {
+namespace {
+
+std::vector<Cell> CellsOf(const ComparisonResult& comparison) {
+  return {comparison.cells().begin(), comparison.cells().end()};
+}
+
+std::vector<RunResult> RunsOf(const ComparisonResult& comparison) {
+  return {comparison.runs().begin(), comparison.runs().end()};
+}
+
+Field SeriesField(const Cell& cell, const SeriesNames& names) {
+  const std::string series = names.Of(cell);
+  return {series, Field::Kind::kSeries, "", names.Colour(series)};
+}
+
+// "20.8 ms" with the note "20.1 to 21.7 ms".
+Field TimeField(const Interval& interval) {
+  return {Seconds(interval.median()), Field::Kind::kText,
+          absl::StrCat(Seconds(interval.low()), " to ", Seconds(interval.high()))};
+}
+
+Field RateField(const Interval& interval) {
+  return {RoundedNumber(interval.median()), Field::Kind::kText,
+          absl::StrCat(RoundedNumber(interval.low()), " to ", RoundedNumber(interval.high()))};
+}
+
+// Largest distance between the losses of two runs, over the steps that both have.
+double LossDistance(const RunResult& a, const RunResult& b) {
+  std::map<int64_t, double> losses;
+  for (const StepSample& sample : StepSamples(a)) losses[sample.step] = sample.loss;
+  double largest = 0;
+  for (const StepSample& sample : StepSamples(b)) {
+    const auto found = losses.find(sample.step);
+    if (found != losses.end()) largest = std::max(largest, std::abs(found->second - sample.loss));
+  }
+  return largest;
+}
+
+// Runs of one number of workers and global batch that ended with the same bits.
+struct HashGroup {
+  std::map<std::string, int, bool (*)(absl::string_view, absl::string_view)> runs_by_strategy{
+      StrategyLess};
+  double loss_distance = 0;  // to the first run with the same workers and batch
+};
+
+std::string RunCounts(const HashGroup& group) {
+  std::vector<std::string> parts;
+  for (const auto& [strategy, runs] : group.runs_by_strategy) {
+    parts.push_back(absl::StrCat(strategy, runs > 1 ? absl::StrCat(" ×", runs) : ""));
+  }
+  return absl::StrJoin(parts, ", ");
+}
+
+}  // namespace
+
+Table GateTable(const ComparisonResult& comparison) {
+  Table table;
+  table.columns = {{"Gate"}, {"Result"}, {"Detail"}};
+  for (const Gate& gate : comparison.gates()) {
+    table.rows.push_back(
+        {{gate.name()},
+         gate.passed() ? Field{"PASS", Field::Kind::kPass} : Field{"FAIL", Field::Kind::kFail},
+         {gate.detail()}});
+  }
+  return table;
+}
+
+Table EquivalenceTable(const ComparisonResult& comparison) {
+  using SizeKey = std::pair<int, int64_t>;
+  std::map<SizeKey, const RunResult*> references;
+  std::map<SizeKey, std::map<std::string, HashGroup>> groups;
+  for (const RunResult& run : comparison.runs()) {
+    const SizeKey size(run.workers(), run.global_batch_size());
+    const RunResult& reference = *references.emplace(size, &run).first->second;
+    const double distance = LossDistance(reference, run);
+    std::set<std::string> hashes;
+    for (const WorkerResult& worker : run.worker_results())
+      hashes.insert(worker.parameters_sha256());
+    for (const std::string& hash : hashes) {
+      HashGroup& group = groups[size][hash];
+      ++group.runs_by_strategy[run.strategy()];
+      group.loss_distance = std::max(group.loss_distance, distance);
+    }
+  }
+  Table table;
+  table.columns = {{"Workers", true},
+                   {"Global batch", true},
+                   {"Bits"},
+                   {"Runs that ended with them"},
+                   {"SHA-256 of the parameters"},
+                   {"Largest difference of losses", true}};
+  for (const auto& [size, hashes] : groups) {
+    const bool same = hashes.size() == 1;
+    for (const auto& [hash, group] : hashes) {
+      table.rows.push_back(
+          {{absl::StrCat(size.first)},
+           {WholeNumber(size.second)},
+           same ? Field{"identical", Field::Kind::kPass} : Field{"differ", Field::Kind::kFail},
+           {RunCounts(group)},
+           {hash.empty() ? "(none)" : hash, Field::Kind::kCode},
+           {RoundedNumber(group.loss_distance)}});
+    }
+  }
+  return table;
+}
+
+Table CellTable(const ComparisonResult& comparison) {
+  const std::vector<Cell> cells = CellsOf(comparison);
+  const SeriesNames names(cells);
+  Table table;
+  table.columns = {{"Workers", true},
+                   {"Strategy"},
+                   {"Trials", true},
+                   {"Samples/s", true},
+                   {"Speed-up", true},
+                   {"Efficiency", true},
+                   {"Step, median", true},
+                   {"p90", true},
+                   {"p99", true},
+                   {"CV", true},
+                   {"Samples/s, sustained", true}};
+  for (const Cell& cell : cells) {
+    const bool timed = cell.counted_steps() > 0;
+    const bool scales = cell.baseline_workers() > 0;
+    table.rows.push_back({
+        {absl::StrCat(cell.workers())},
+        SeriesField(cell, names),
+        {absl::StrCat(cell.trials())},
+        timed ? RateField(cell.samples_per_s()) : NoValue(),
+        scales ? Field{absl::StrCat("×", FixedNumber(cell.speed_up(), 2))} : NoValue(),
+        scales ? Field{Percent(cell.efficiency(), 0)} : NoValue(),
+        timed ? TimeField(cell.step_s()) : NoValue(),
+        timed ? Field{Seconds(cell.p90_step_s())} : NoValue(),
+        timed ? Field{Seconds(cell.p99_step_s())} : NoValue(),
+        timed && cell.trials() > 1 ? Field{Percent(cell.cv(), 1)} : NoValue(),
+        timed ? Field{RoundedNumber(cell.sustained_samples_per_s())} : NoValue(),
+    });
+  }
+  return table;
+}
+
+Table BreakdownTable(const ComparisonResult& comparison) {
+  const std::vector<Cell> cells = CellsOf(comparison);
+  const SeriesNames names(cells);
+  Table table;
+  table.columns = {{"Workers", true}, {"Strategy"}, {"Mean step", true}};
+  for (const StepPart& part : StepParts()) table.columns.push_back({part.label, true});
+  for (const Cell& cell : cells) {
+    if (cell.counted_steps() == 0) continue;
+    const StepRecord& step = cell.mean_step();
+    std::vector<Field> row = {
+        {absl::StrCat(cell.workers())}, SeriesField(cell, names), {Seconds(step.step_s())}};
+    for (const StepPart& part : StepParts()) {
+      const double share = step.step_s() > 0 ? part.seconds_of(step) / step.step_s() : 0;
+      row.push_back({Seconds(part.seconds_of(step)), Field::Kind::kText, Percent(share, 0)});
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Table EvaluationTable(const ComparisonResult& comparison) {
+  const std::vector<Cell> cells = CellsOf(comparison);
+  const std::vector<RunResult> runs = RunsOf(comparison);
+  const SeriesNames names(cells);
+  Table table;
+  table.columns = {{"Workers", true},
+                   {"Strategy"},
+                   {"Test accuracy", true},
+                   {"Correct", true},
+                   {"Mean test loss", true}};
+  for (const Cell& cell : cells) {
+    // Bit-identical parameters answer alike; where they differ, every distinct answer is a row.
+    std::set<std::tuple<int64_t, int64_t, double>> seen;
+    for (const RunResult* run : ringside::RunsOf(cell, runs)) {
+      const Evaluation& evaluation = run->evaluation();
+      if (evaluation.samples() == 0) continue;
+      if (!seen.insert({evaluation.correct(), evaluation.samples(), evaluation.mean_loss()}).second)
+        continue;
+      table.rows.push_back({{absl::StrCat(cell.workers())},
+                            SeriesField(cell, names),
+                            {Percent(evaluation.accuracy(), 2)},
+                            {absl::StrCat(WholeNumber(evaluation.correct()), " of ",
+                                          WholeNumber(evaluation.samples()))},
+                            {FixedNumber(evaluation.mean_loss(), 5)}});
+    }
+  }
+  return table;
+}
+
+Table SettingsTable(const ComparisonResult& comparison) {
+  std::map<std::string, std::set<std::string>> values;
+  for (const RunResult& run : comparison.runs()) {
+    for (const auto& [name, value] : run.settings())
+      values[name].insert(value.empty() ? "(default)" : value);
+  }
+  Table table;
+  table.columns = {{"Flag"}, {"Value"}};
+  for (const auto& [name, distinct] : values) {
+    table.rows.push_back({{absl::StrCat("--", name), Field::Kind::kCode},
+                          {absl::StrJoin(distinct, " | "), Field::Kind::kCode}});
+  }
+  return table;
+}
+
+Table ProvenanceTable(const ComparisonResult& comparison) {
+  const Provenance& provenance = comparison.provenance();
+  std::vector<std::pair<std::string, std::string>> facts = {
+      {"Started", provenance.started_at()},
+      {"Build", absl::StrCat(provenance.build_commit(), provenance.build_type().empty() ? "" : ", ",
+                             provenance.build_type())},
+      {"Compiler", provenance.compiler()},
+      {"Kernel", provenance.kernel()},
+      {"CPU", provenance.cpu_model()},
+      {"Cores", provenance.cores() > 0 ? absl::StrCat(provenance.cores()) : ""},
+      {"Memory",
+       provenance.memory_bytes() > 0 ? Bytes(static_cast<double>(provenance.memory_bytes())) : ""},
+      {"Huge pages", provenance.huge_pages()},
+  };
+  std::map<std::string, std::string> versions(provenance.versions().begin(),
+                                              provenance.versions().end());
+  facts.insert(facts.end(), versions.begin(), versions.end());
+  // What the processes found in force, each distinct value once.
+  std::map<std::string, std::set<std::string>> in_force;
+  const auto add = [&](const ProcessInfo& process) {
+    if (!process.hostname().empty()) in_force["hosts"].insert(process.hostname());
+    for (const auto& [name, value] : process.facts()) in_force[name].insert(value);
+  };
+  for (const RunResult& run : comparison.runs()) {
+    for (const WorkerResult& worker : run.worker_results()) add(worker.process());
+    for (const ShardResult& shard : run.shard_results()) add(shard.process());
+  }
+  for (const auto& [name, distinct] : in_force)
+    facts.emplace_back(name, absl::StrJoin(distinct, " | "));
+  Table table;
+  table.columns = {{"What"}, {"Value"}};
+  for (const auto& [name, value] : facts) {
+    if (!value.empty()) table.rows.push_back({{name}, {value}});
+  }
+  return table;
+}
+
+}  // namespace ringside

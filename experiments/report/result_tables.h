@@ -1,0 +1,25 @@
+// The tables of a report. Pure functions; docs/metrics.md defines every column.
+#ifndef RINGSIDE_EXPERIMENTS_REPORT_RESULT_TABLES_H_
+#define RINGSIDE_EXPERIMENTS_REPORT_RESULT_TABLES_H_
+
+#include "experiments/report/table.h"
+#include "results.pb.h"
+
+namespace ringside {
+
+Table GateTable(const ComparisonResult& comparison);
+// One row per number of workers, global batch and distinct hash.
+Table EquivalenceTable(const ComparisonResult& comparison);
+// Throughput, step times and scaling of every cell.
+Table CellTable(const ComparisonResult& comparison);
+// Mean step in milliseconds, by part.
+Table BreakdownTable(const ComparisonResult& comparison);
+// Accuracy on the test set.
+Table EvaluationTable(const ComparisonResult& comparison);
+// Every setting of the job; those that differ between runs list their values.
+Table SettingsTable(const ComparisonResult& comparison);
+Table ProvenanceTable(const ComparisonResult& comparison);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_REPORT_RESULT_TABLES_H_

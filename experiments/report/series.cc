@@ -1,0 +1,84 @@
+#include "experiments/report/series.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "experiments/report/number_text.h"
+
+namespace ringside {
+namespace {
+
+constexpr char kPsColour[] = "#2b7bd4";
+constexpr char kRingColour[] = "#d9620b";
+constexpr char kOracleColour[] = "#7d8590";
+// Strategies that come later, in order of appearance.
+constexpr std::array<const char*, 5> kMoreColours = {"#0f9b7c", "#a35bd6", "#b8860b", "#d6478f",
+                                                     "#4f8f2f"};
+
+int Place(absl::string_view strategy) {
+  if (strategy == "ps") return 0;
+  if (strategy == "ring") return 1;
+  return IsOracle(strategy) ? 3 : 2;
+}
+
+bool Contains(const std::vector<std::string>& values, const std::string& value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+}  // namespace
+
+bool IsOracle(absl::string_view strategy) { return strategy == "local"; }
+
+bool StrategyLess(absl::string_view a, absl::string_view b) {
+  return std::make_tuple(Place(a), a) < std::make_tuple(Place(b), b);
+}
+
+SeriesNames::SeriesNames(const std::vector<Cell>& cells) {
+  std::map<std::pair<std::string, int>, std::set<int>> shards;
+  for (const Cell& cell : cells) shards[{cell.strategy(), cell.workers()}].insert(cell.shards());
+  for (const auto& [key, numbers] : shards) {
+    if (numbers.size() > 1 && !Contains(split_strategies_, key.first)) {
+      split_strategies_.push_back(key.first);
+    }
+  }
+  std::vector<const Cell*> ordered;
+  for (const Cell& cell : cells) ordered.push_back(&cell);
+  std::stable_sort(ordered.begin(), ordered.end(), [](const Cell* a, const Cell* b) {
+    if (a->strategy() != b->strategy()) return StrategyLess(a->strategy(), b->strategy());
+    return a->shards() < b->shards();
+  });
+  size_t more = 0;
+  for (const Cell* cell : ordered) {
+    const std::string name = Of(*cell);
+    if (Contains(all_, name)) continue;
+    std::string colour;
+    if (IsOracle(cell->strategy())) {
+      colour = kOracleColour;
+    } else if (name == "ring") {
+      colour = kRingColour;
+    } else if (cell->strategy() == "ps" && !Contains(colours_, kPsColour)) {
+      colour = kPsColour;
+    } else {
+      colour = kMoreColours[more++ % kMoreColours.size()];
+    }
+    all_.push_back(name);
+    colours_.push_back(colour);
+  }
+}
+
+std::string SeriesNames::Of(const Cell& cell) const {
+  if (!Contains(split_strategies_, cell.strategy())) return cell.strategy();
+  return absl::StrCat(cell.strategy(), " (", Counted(cell.shards(), "shard"), ")");
+}
+
+std::string SeriesNames::Colour(const std::string& series) const {
+  const auto found = std::find(all_.begin(), all_.end(), series);
+  return found == all_.end() ? kOracleColour : colours_[static_cast<size_t>(found - all_.begin())];
+}
+
+}  // namespace ringside

@@ -1,0 +1,26 @@
+#include "experiments/report/step_parts.h"
+
+namespace ringside {
+
+const std::vector<StepPart>& StepParts() {
+  static const auto* parts = new std::vector<StepPart>{
+      {"Data", "data_s", "Making the batch ready.", "#a9b1ba",
+       [](const StepRecord& step) { return step.data_s(); }},
+      {"Forward", "forward_s", "From the batch to its loss.", "#62b5a6",
+       [](const StepRecord& step) { return step.forward_s(); }},
+      {"Backward", "backward_s",
+       "From the loss to the gradients. Buckets travel meanwhile, so this part hides "
+       "communication.",
+       "#25807a", [](const StepRecord& step) { return step.backward_s(); }},
+      {"Exposed communication", "exposed_comm_s",
+       "Waiting for sums after the backward pass, for slower ranks included.", "#cf3f6c",
+       [](const StepRecord& step) { return step.exposed_comm_s(); }},
+      {"Optimizer", "optimizer_s", "Applying the mean gradient to the parameters.", "#8d72c9",
+       [](const StepRecord& step) { return step.optimizer_s(); }},
+      {"Other", "other_s", "What the parts above leave of the step.", "#747d87",
+       [](const StepRecord& step) { return step.other_s(); }},
+  };
+  return *parts;
+}
+
+}  // namespace ringside

@@ -1,0 +1,40 @@
+#include "experiments/report/traffic_formula.h"
+
+#include "absl/strings/str_cat.h"
+#include "experiments/report/number_text.h"
+
+namespace ringside {
+
+absl::optional<int64_t> WorkersPayloadBytes(const RunResult& run) {
+  const int64_t gradient_bytes = 4 * run.parameter_elements();
+  if (run.strategy() == "ring") return 2 * (run.workers() - 1) * gradient_bytes * run.total_steps();
+  if (run.strategy() == "ps") return run.workers() * gradient_bytes * run.total_steps();
+  if (run.strategy() == "local") return 0;
+  return absl::nullopt;
+}
+
+std::string FirstDifference(const Traffic& counted, const Traffic& formula) {
+  struct Pair {
+    const char* name;
+    int64_t counted;
+    int64_t formula;
+  };
+  const Pair pairs[] = {
+      {"payload bytes sent", counted.payload_bytes_sent(), formula.payload_bytes_sent()},
+      {"payload bytes received", counted.payload_bytes_received(),
+       formula.payload_bytes_received()},
+      {"messages sent", counted.messages_sent(), formula.messages_sent()},
+      {"messages received", counted.messages_received(), formula.messages_received()},
+      {"header bytes sent", counted.header_bytes_sent(), formula.header_bytes_sent()},
+      {"header bytes received", counted.header_bytes_received(), formula.header_bytes_received()},
+  };
+  for (const Pair& pair : pairs) {
+    if (pair.counted != pair.formula) {
+      return absl::StrCat(pair.name, ": counted ", WholeNumber(pair.counted), ", formula ",
+                          WholeNumber(pair.formula));
+    }
+  }
+  return "";
+}
+
+}  // namespace ringside

@@ -1,0 +1,176 @@
+#include "experiments/report/warnings.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "experiments/report/number_text.h"
+#include "experiments/report/run_samples.h"
+#include "experiments/report/series.h"
+
+namespace ringside {
+namespace {
+
+std::string CellName(const Cell& cell, const SeriesNames& names) {
+  return absl::StrCat(names.Of(cell), " with ", Counted(cell.workers(), "worker"));
+}
+
+int ThreadsPerRank(const RunResult& run) {
+  const auto found = run.settings().find("threads");
+  int threads = 1;
+  if (found == run.settings().end() || !absl::SimpleAtoi(found->second, &threads)) return 1;
+  return std::max(threads, 1);
+}
+
+struct HostLoad {
+  int threads = 0;  // that compute: those of LibTorch for each worker process, one for each shard
+  std::set<int> cores;
+};
+
+std::map<std::string, HostLoad> LoadByHost(const RunResult& run) {
+  std::map<std::string, HostLoad> hosts;
+  for (const WorkerResult& worker : run.worker_results()) {
+    HostLoad& host = hosts[worker.process().hostname()];
+    host.threads += ThreadsPerRank(run);
+    host.cores.insert(worker.process().cpus().begin(), worker.process().cpus().end());
+  }
+  for (const ShardResult& shard : run.shard_results()) {
+    HostLoad& host = hosts[shard.process().hostname()];
+    ++host.threads;
+    host.cores.insert(shard.process().cpus().begin(), shard.process().cpus().end());
+  }
+  return hosts;
+}
+
+// "ps with 4 workers (6 threads on 2 cores)", for the host that has the most threads per core;
+// empty where all fit.
+std::string Oversubscription(const RunResult& run) {
+  std::string worst;
+  double worst_ratio = 1;
+  for (const auto& [name, host] : LoadByHost(run)) {
+    const int cores =
+        host.cores.empty() ? run.provenance().cores() : static_cast<int>(host.cores.size());
+    if (cores < 1 || host.threads <= worst_ratio * cores) continue;
+    worst_ratio = static_cast<double>(host.threads) / cores;
+    worst = absl::StrCat(run.strategy(), " with ", Counted(run.workers(), "worker"), " (",
+                         host.threads, " threads on ", Counted(cores, "core"), ")");
+  }
+  return worst;
+}
+
+void WarnOfOversubscription(const std::vector<RunResult>& runs,
+                            std::vector<std::string>& warnings) {
+  std::vector<std::string> found;
+  for (const RunResult& run : runs) {
+    const std::string text = Oversubscription(run);
+    if (!text.empty() && std::find(found.begin(), found.end(), text) == found.end())
+      found.push_back(text);
+  }
+  if (found.empty()) return;
+  warnings.push_back(absl::StrCat(
+      "Oversubscribed cores: ", absl::StrJoin(found, ", "),
+      ". Processes wait for each other's core there, so these numbers say little about "
+      "machines with a core for each process."));
+}
+
+void WarnOfSingleHost(const std::vector<RunResult>& runs, std::vector<std::string>& warnings) {
+  std::set<std::string> hosts;
+  bool several_processes = false;
+  for (const RunResult& run : runs) {
+    several_processes =
+        several_processes || run.worker_results_size() + run.shard_results_size() > 1;
+    for (const auto& entry : LoadByHost(run)) hosts.insert(entry.first);
+  }
+  if (hosts.size() != 1 || !several_processes) return;
+  warnings.push_back(absl::StrCat(
+      "Single host: all processes ran on ", *hosts.begin(),
+      ", so traffic went over loopback. What a network adds, in bandwidth or delay, is not "
+      "measured."));
+}
+
+void WarnOfCells(const std::vector<Cell>& cells, std::vector<std::string>& warnings) {
+  const SeriesNames names(cells);
+  std::vector<std::string> noisy;
+  std::vector<std::string> empty;
+  int fewest_trials = kFewTrials;
+  for (const Cell& cell : cells) {
+    if (cell.counted_steps() == 0) empty.push_back(CellName(cell, names));
+    if (cell.cv() > kNoisyCv) {
+      noisy.push_back(absl::StrCat(CellName(cell, names), " (", Percent(cell.cv(), 1), ")"));
+    }
+    if (!IsOracle(cell.strategy())) fewest_trials = std::min(fewest_trials, cell.trials());
+  }
+  if (!empty.empty()) {
+    warnings.push_back(absl::StrCat("Nothing measured: the warm-up covers every step of ",
+                                    absl::StrJoin(empty, ", "),
+                                    ". Take more steps, or lower --warmup_steps."));
+  }
+  if (!noisy.empty()) {
+    warnings.push_back(absl::StrCat("Noisy: the median step times of the trials vary by more than ",
+                                    Percent(kNoisyCv, 0), " for ", absl::StrJoin(noisy, ", "),
+                                    "."));
+  }
+  if (fewest_trials < kFewTrials && !cells.empty()) {
+    warnings.push_back(absl::StrCat("Few trials: with ", Counted(fewest_trials, "trial"),
+                                    " intervals are narrower than they claim to be. Run at least ",
+                                    kFewTrials, "."));
+  }
+}
+
+// Congestion control of the sockets that carry gradients: the ring sets its own, gRPC's follow the
+// system.
+std::string CongestionControl(const RunResult& run) {
+  if (WorkerProcesses(run) + run.shards() < 2 || run.worker_results().empty()) return "";
+  const auto& facts = run.worker_results(0).process().facts();
+  const auto of_ring = facts.find("ring_congestion_control");
+  const auto of_system = facts.find("congestion_control");
+  if (run.strategy() == "ring" && of_ring != facts.end()) return of_ring->second;
+  return of_system == facts.end() ? "" : of_system->second;
+}
+
+void WarnOfCongestionControl(const std::vector<RunResult>& runs,
+                             std::vector<std::string>& warnings) {
+  std::map<std::string, std::set<std::string>> strategies;  // by congestion control
+  for (const RunResult& run : runs) {
+    const std::string control = CongestionControl(run);
+    if (!control.empty()) strategies[control].insert(run.strategy());
+  }
+  if (strategies.size() > 1) {
+    std::vector<std::string> parts;
+    for (const auto& [control, names] : strategies)
+      parts.push_back(absl::StrCat(absl::StrJoin(names, ", "), " over ", control));
+    warnings.push_back(absl::StrCat("Congestion control differs: ", absl::StrJoin(parts, "; "),
+                                    ". Strategies then differ in more than topology."));
+  } else if (strategies.count("bbr") > 0) {
+    warnings.push_back(
+        "Congestion control is bbr: on loopback it moves about half of what cubic or reno does.");
+  }
+}
+
+void WarnOfBuild(const std::vector<RunResult>& runs, std::vector<std::string>& warnings) {
+  for (const RunResult& run : runs) {
+    const std::string& type = run.provenance().build_type();
+    if (type.empty() || type == "Release" || type == "RelWithDebInfo") continue;
+    warnings.push_back(
+        absl::StrCat("Build type ", type, ": times of a build that is not optimised mean little."));
+    return;
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> BuildWarnings(const std::vector<RunResult>& runs,
+                                       const std::vector<Cell>& cells) {
+  std::vector<std::string> warnings;
+  WarnOfOversubscription(runs, warnings);
+  WarnOfSingleHost(runs, warnings);
+  WarnOfCells(cells, warnings);
+  WarnOfCongestionControl(runs, warnings);
+  WarnOfBuild(runs, warnings);
+  return warnings;
+}
+
+}  // namespace ringside

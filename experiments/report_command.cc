@@ -1,0 +1,71 @@
+#include "experiments/report_command.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/config/job_flags.h"
+#include "common/logging.h"
+#include "common/status_macros.h"
+#include "experiments/experiment_flags.h"
+#include "experiments/job_runner.h"
+#include "experiments/output_folder.h"
+#include "experiments/report/comparison.h"
+#include "experiments/report/report_writer.h"
+#include "experiments/report_output.h"
+
+namespace ringside {
+namespace {
+
+// A comparison as it is; a single run becomes one, with its own command and provenance.
+absl::StatusOr<ComparisonResult> ReadResults(const std::string& folder) {
+  const absl::StatusOr<RunResult> run = ReadRunResult(folder);
+  if (run.ok())
+    return BuildComparison({*run}, {run->command().begin(), run->command().end()},
+                           run->provenance());
+  if (absl::IsNotFound(run.status())) return run.status();
+  return ReadComparison(absl::StrCat(folder, "/results.json"));
+}
+
+absl::Status WriteMerged(const CommandContext& context) {
+  RINGSIDE_RETURN_IF_ERROR(RequireFlagsOf("report", context.command_line));
+  const std::vector<std::string>& folders = context.command_line.positional;
+  if (folders.empty()) {
+    return absl::InvalidArgumentError(
+        "`ringside report` needs a folder that holds results, e.g. `ringside report out`");
+  }
+  RINGSIDE_ASSIGN_OR_RETURN(const JobConfig flags, JobConfigFromFlags(1));
+  if (flags.out.empty() && folders.size() > 1) {
+    return absl::InvalidArgumentError(absl::StrCat("ringside report ", absl::StrJoin(folders, " "),
+                                                   ": needs --out=DIR for the merged report"));
+  }
+  ComparisonResult merged;
+  for (const std::string& folder : folders) {
+    RINGSIDE_ASSIGN_OR_RETURN(const ComparisonResult part, ReadResults(folder));
+    if (merged.runs_size() == 0) {
+      *merged.mutable_command() = part.command();
+      *merged.mutable_provenance() = part.provenance();
+    }
+    merged.mutable_runs()->MergeFrom(part.runs());
+  }
+  const std::vector<std::string> command =
+      folders.size() > 1
+          ? context.argv
+          : std::vector<std::string>(merged.command().begin(), merged.command().end());
+  const ComparisonResult comparison =
+      BuildComparison({merged.runs().begin(), merged.runs().end()}, command, merged.provenance());
+  std::string out = folders.front();
+  if (!flags.out.empty()) {
+    RINGSIDE_ASSIGN_OR_RETURN(const OutputFolder folder,
+                              OutputFolder::Prepare(flags.out, OverwriteFromFlags()));
+    out = folder.path();
+  }
+  return WriteReportAndSayWhere(comparison, out);
+}
+
+}  // namespace
+
+int ReportCommand(const CommandContext& context) { return ExitStatus(WriteMerged(context)); }
+
+}  // namespace ringside

@@ -1,0 +1,18 @@
+// Signals as events to wait for, instead of handlers that interrupt.
+#ifndef RINGSIDE_EXPERIMENTS_SIGNAL_WAIT_H_
+#define RINGSIDE_EXPERIMENTS_SIGNAL_WAIT_H_
+
+#include "absl/time/time.h"
+
+namespace ringside {
+
+// Blocks SIGCHLD, SIGINT, SIGTERM and SIGHUP in this thread and all that it starts later. Call
+// before any thread exists.
+void BlockJobSignals();
+
+// Waits for one of those signals and returns its number; 0 when `timeout` is over first.
+int WaitForJobSignal(absl::Duration timeout);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_SIGNAL_WAIT_H_

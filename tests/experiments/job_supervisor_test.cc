@@ -1,0 +1,182 @@
+#include "experiments/job_supervisor.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "common/suspects.h"
+
+namespace ringside {
+namespace {
+
+constexpr ChildExit kGood = {0, 0};
+constexpr ChildExit kFailed = {1, 0};
+constexpr ChildExit kBadInput = {2, 0};
+constexpr ChildExit kKilled = {0, SIGKILL};
+
+// Shard 0 and workers 0 and 1, indices 0 to 2; a lease of 10 s.
+class JobSupervisorTest : public ::testing::Test {
+ protected:
+  absl::Time At(double seconds) const { return absl::UnixEpoch() + absl::Seconds(seconds); }
+
+  void Join() { job_.OnJoined(At(1)); }
+
+  static Verdict Lost(const MemberId& culprit, const std::string& reason) {
+    Verdict verdict;
+    *verdict.mutable_culprit() = culprit;
+    verdict.set_reason(reason);
+    return verdict;
+  }
+
+  JobSupervisor job_{{{ShardId(0), WorkerId(0), WorkerId(1)},
+                      absl::Seconds(10),
+                      absl::Seconds(120),
+                      absl::Seconds(60)},
+                     absl::UnixEpoch()};
+};
+
+TEST_F(JobSupervisorTest, AGoodJobNeedsNoSignal) {
+  Join();
+  job_.OnExit(2, kGood, At(20));
+  job_.OnExit(1, kGood, At(20));
+  EXPECT_EQ(job_.NextSignal(At(21)), 0);
+  EXPECT_FALSE(job_.AllEnded());
+  job_.OnExit(0, kGood, At(21));
+  EXPECT_TRUE(job_.AllEnded());
+  EXPECT_EQ(job_.NextSignal(At(1000)), 0);
+  EXPECT_EQ(job_.Error(), "");
+  EXPECT_EQ(job_.LauncherStatus(), 0);
+}
+
+TEST_F(JobSupervisorTest, AnEndBeforeJoiningEndsTheJobAtOnce) {
+  job_.OnExit(1, kBadInput, At(0.5));
+  EXPECT_EQ(job_.NextSignal(At(0.5)), SIGTERM);
+  EXPECT_EQ(job_.NextSignal(At(1)), 0);
+  EXPECT_EQ(job_.NextSignal(At(2.6)), SIGKILL);
+  EXPECT_EQ(job_.NextSignal(At(2.7)), 0);
+  EXPECT_EQ(job_.Error(), "worker 0 (exit status 2) ended before all processes had joined");
+  EXPECT_EQ(job_.Culprit(), 1);
+  EXPECT_EQ(job_.LauncherStatus(), 2);
+}
+
+TEST_F(JobSupervisorTest, EvenAGoodEndBeforeJoiningIsAFailure) {
+  job_.OnExit(0, kGood, At(0.5));
+  EXPECT_EQ(job_.Error(), "shard 0 (exit status 0) ended before all processes had joined");
+  EXPECT_EQ(job_.LauncherStatus(), 1);
+}
+
+TEST_F(JobSupervisorTest, AfterALossTheOthersGetOneLease) {
+  Join();
+  job_.OnExit(2, kKilled, At(5));
+  job_.OnVerdict(Lost(WorkerId(1), "worker 1 was lost at step 7: killed"), At(5.1));
+  EXPECT_EQ(job_.Error(), "worker 1 was lost at step 7: killed");
+  EXPECT_EQ(job_.NextSignal(At(14.9)), 0);
+  EXPECT_EQ(job_.NextSignal(At(15)), SIGTERM);
+  EXPECT_EQ(job_.NextSignal(At(17)), SIGKILL);
+  EXPECT_EQ(job_.LauncherStatus(), 1);
+}
+
+TEST_F(JobSupervisorTest, WithoutAVerdictTheLossItselfIsTheError) {
+  Join();
+  job_.OnExit(2, kKilled, At(5));
+  job_.OnExit(1, kFailed, At(6));
+  job_.OnExit(0, kFailed, At(6));
+  EXPECT_EQ(job_.Error(), "lost worker 1 (killed by signal 9 (Killed))");
+  EXPECT_TRUE(job_.AllEnded());
+  EXPECT_EQ(job_.LauncherStatus(), 1);
+}
+
+TEST_F(JobSupervisorTest, AVerdictThatComesAfterAllHaveEndedStillNamesTheCause) {
+  Join();
+  for (int index : {0, 1, 2}) job_.OnExit(index, kFailed, At(6));
+  job_.OnVerdict(Lost(WorkerId(1), "worker 1: cannot read"), At(6.1));
+  EXPECT_EQ(job_.Error(), "worker 1: cannot read");
+  EXPECT_EQ(job_.Culprit(), 2);
+}
+
+TEST_F(JobSupervisorTest, AStoppedCulpritIsNotWaitedForOnceItIsAlone) {
+  Join();
+  job_.OnVerdict(Lost(WorkerId(0), "worker 0 was lost at step 3: no heartbeat"), At(10));
+  job_.OnExit(0, kFailed, At(10.2));
+  EXPECT_EQ(job_.NextSignal(At(10.9)), 0);
+  job_.OnExit(2, kFailed, At(10.3));
+  EXPECT_EQ(job_.NextSignal(At(10.7)), 0);
+  EXPECT_EQ(job_.NextSignal(At(10.8)), SIGTERM);
+  EXPECT_EQ(job_.NextSignal(At(11.3)), SIGKILL);
+  job_.OnExit(1, kKilled, At(11.3));
+  EXPECT_TRUE(job_.AllEnded());
+  EXPECT_EQ(job_.LauncherStatus(), 1);
+}
+
+TEST_F(JobSupervisorTest, BadInputOfTheCulpritIsBadInputOfTheJob) {
+  Join();
+  job_.OnVerdict(Lost(WorkerId(1), "worker 1: data file truncated"), At(10));
+  job_.OnExit(1, kFailed, At(10));
+  job_.OnExit(2, kBadInput, At(10));
+  EXPECT_EQ(job_.LauncherStatus(), 2);
+}
+
+TEST_F(JobSupervisorTest, AnExitAfterOurSignalSaysNothing) {
+  Join();
+  job_.OnVerdict(Lost(WorkerId(1), "worker 1 was lost"), At(10));
+  EXPECT_EQ(job_.NextSignal(At(20)), SIGTERM);
+  job_.OnExit(2, kBadInput, At(20));
+  EXPECT_TRUE(job_.processes()[2].signaled);
+  EXPECT_EQ(job_.LauncherStatus(), 1);
+}
+
+TEST_F(JobSupervisorTest, AnInterruptIsPassedOnAndThenInsistedOn) {
+  Join();
+  job_.OnInterrupt(SIGINT, At(5));
+  EXPECT_EQ(job_.NextSignal(At(5)), SIGINT);
+  EXPECT_EQ(job_.NextSignal(At(5)), 0);
+  EXPECT_EQ(job_.NextSignal(At(6.9)), 0);
+  EXPECT_EQ(job_.NextSignal(At(7)), SIGKILL);
+  EXPECT_EQ(job_.LauncherStatus(), 130);
+}
+
+TEST_F(JobSupervisorTest, ASecondInterruptKillsAtOnce) {
+  Join();
+  job_.OnInterrupt(SIGTERM, At(5));
+  EXPECT_EQ(job_.NextSignal(At(5)), SIGTERM);
+  job_.OnInterrupt(SIGINT, At(5.5));
+  EXPECT_EQ(job_.NextSignal(At(5.5)), SIGKILL);
+  EXPECT_EQ(job_.LauncherStatus(), 143);
+}
+
+TEST_F(JobSupervisorTest, WhatAnInterruptBringsAboutDoesNotReplaceIt) {
+  Join();
+  job_.OnInterrupt(SIGINT, At(5));
+  job_.OnExit(1, {0, SIGINT}, At(5.1));
+  job_.OnVerdict(Lost(WorkerId(0), "worker 0 was lost"), At(5.1));
+  EXPECT_EQ(job_.Error(), "interrupted by signal 2");
+  EXPECT_EQ(job_.LauncherStatus(), 130);
+}
+
+TEST_F(JobSupervisorTest, AServerThatStaysIsNamedAndEnded) {
+  Join();
+  job_.OnExit(1, kGood, At(20));
+  job_.OnExit(2, kGood, At(21));
+  EXPECT_EQ(job_.NextSignal(At(30.9)), 0);
+  EXPECT_EQ(job_.NextSignal(At(31)), SIGTERM);
+  EXPECT_EQ(job_.NextSignal(At(33)), SIGKILL);
+  EXPECT_EQ(job_.Error(), "all workers have ended, but these run on: shard 0");
+  EXPECT_EQ(job_.LauncherStatus(), 1);
+}
+
+TEST_F(JobSupervisorTest, AWorkerThatStaysIsNamedAndEnded) {
+  Join();
+  job_.OnExit(1, kGood, At(20));
+  EXPECT_EQ(job_.NextSignal(At(89.9)), 0);
+  EXPECT_EQ(job_.NextSignal(At(90)), SIGTERM);
+  EXPECT_EQ(job_.Error(), "a worker has finished, but these run on: shard 0, worker 1");
+}
+
+TEST_F(JobSupervisorTest, NobodyJoiningIsNotWaitedForForever) {
+  EXPECT_EQ(job_.NextSignal(At(129.9)), 0);
+  EXPECT_EQ(job_.NextSignal(At(130)), SIGTERM);
+  EXPECT_EQ(job_.Error(),
+            "not all processes joined within 2m10s; running: shard 0, worker 0, worker 1");
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,241 @@
+#include "experiments/report/comparison.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/experiments/report/sample_runs.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+// Runs of `strategy` with 4 workers whose trials take these seconds a step.
+std::vector<RunResult> Runs(const std::string& strategy, const std::vector<double>& step_seconds,
+                            int workers = 4) {
+  std::vector<RunResult> runs;
+  for (size_t i = 0; i < step_seconds.size(); ++i) {
+    SampleRun sample;
+    sample.strategy = strategy;
+    sample.workers = workers;
+    sample.batch_size = 128 / workers;
+    sample.trial = static_cast<int64_t>(i);
+    sample.step_s = step_seconds[i];
+    runs.push_back(MakeRun(sample));
+  }
+  return runs;
+}
+
+std::vector<RunResult> Together(std::vector<RunResult> a, const std::vector<RunResult>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+ComparisonResult Compare(const std::vector<RunResult>& runs) {
+  return BuildComparison(runs, SampleCommand(), SampleProvenance());
+}
+
+TEST(ComparisonTest, AClearDifference) {
+  const ComparisonResult comparison =
+      Compare(Together(Runs("ps", {0.012, 0.012, 0.012}), Runs("ring", {0.008, 0.008, 0.008})));
+  EXPECT_TRUE(AllGatesPassed(comparison));
+  EXPECT_THAT(
+      comparison.verdict(),
+      ElementsAre("4 workers: ring is 1.50 times as fast as ps (95 % interval 1.50 to 1.50)"));
+  ASSERT_EQ(comparison.contrasts_size(), 1);
+  EXPECT_TRUE(comparison.contrasts(0).significant());
+  EXPECT_EQ(comparison.contrasts(0).faster(), "ring");
+}
+
+TEST(ComparisonTest, ADifferenceInsideTheNoise) {
+  const ComparisonResult comparison =
+      Compare(Together(Runs("ps", {0.010, 0.012, 0.011}), Runs("ring", {0.011, 0.010, 0.0105})));
+  EXPECT_THAT(comparison.verdict(0),
+              StartsWith("4 workers: no significant difference between ps and ring (ratio 1.05, "
+                         "95 % interval 0."));
+  EXPECT_FALSE(comparison.contrasts(0).significant());
+}
+
+TEST(ComparisonTest, OneTrialIsNotEnoughToTell) {
+  const ComparisonResult comparison = Compare(Together(Runs("ps", {0.012}), Runs("ring", {0.008})));
+  EXPECT_THAT(comparison.verdict(), ElementsAre("4 workers: ps took 1.50 times as long a step as "
+                                                "ring, but one trial is not enough to tell"));
+  EXPECT_FALSE(comparison.contrasts(0).significant());
+}
+
+TEST(ComparisonTest, AFailedGateLeavesNoVerdict) {
+  std::vector<RunResult> runs = Together(Runs("ps", {0.012, 0.012}), Runs("ring", {0.008, 0.008}));
+  runs[2].mutable_worker_results(1)->set_parameters_sha256(std::string(64, 'b'));
+  runs[0].mutable_worker_results(0)->mutable_traffic()->set_messages_sent(1);
+  const ComparisonResult comparison = Compare(runs);
+  EXPECT_FALSE(AllGatesPassed(comparison));
+  EXPECT_THAT(comparison.verdict(),
+              ElementsAre("4 workers: no verdict: failed the gates equivalence, traffic"));
+}
+
+TEST(ComparisonTest, TheOracleIsNoContender) {
+  const ComparisonResult comparison =
+      Compare(Together(Runs("ring", {0.010, 0.010}), Runs("local", {0.001, 0.001})));
+  EXPECT_EQ(comparison.contrasts_size(), 0);
+  EXPECT_THAT(comparison.verdict(),
+              ElementsAre("4 workers: ring alone, 12,800 samples/s (median step 10.0 ms); "
+                          "nothing to compare it with"));
+  EXPECT_EQ(comparison.cells(1).strategy(), "local");
+  EXPECT_EQ(comparison.cells(1).baseline_workers(), 0);
+}
+
+TEST(ComparisonTest, ASingleRun) {
+  const ComparisonResult comparison = Compare(Runs("ps", {0.010}, 2));
+  EXPECT_TRUE(AllGatesPassed(comparison));
+  EXPECT_EQ(comparison.cells_size(), 1);
+  EXPECT_THAT(comparison.verdict(0), StartsWith("2 workers: ps alone, 12,800 samples/s"));
+}
+
+TEST(ComparisonTest, ARingOfOneSendsNothing) {
+  const ComparisonResult comparison =
+      Compare(Together(Runs("ps", {0.012, 0.012}, 1), Runs("ring", {0.010, 0.010}, 1)));
+  EXPECT_TRUE(AllGatesPassed(comparison));
+  EXPECT_THAT(
+      comparison.verdict(),
+      ElementsAre("1 worker: ring is 1.20 times as fast as ps (95 % interval 1.20 to 1.20); "
+                  "a ring of one sends nothing"));
+}
+
+TEST(ComparisonTest, NoRunAtAll) {
+  const ComparisonResult comparison = Compare({});
+  EXPECT_FALSE(AllGatesPassed(comparison));
+  EXPECT_THAT(comparison.verdict(), ElementsAre("no verdict: there is no run"));
+}
+
+TEST(ComparisonTest, AStepIsOverWhenItsSlowestRankIs) {
+  std::vector<RunResult> runs = Runs("ring", {0.010}, 2);
+  for (StepRecord& step : *runs[0].mutable_worker_results(1)->mutable_steps())
+    step.set_step_s(0.020);
+  EXPECT_EQ(Compare(runs).cells(0).step_s().median(), 0.020);
+}
+
+TEST(ComparisonTest, WarmUpIsLeftOut) {
+  std::vector<RunResult> runs = Runs("ring", {0.010}, 2);
+  for (WorkerResult& worker : *runs[0].mutable_worker_results()) {
+    for (int i = 0; i < 10; ++i) worker.mutable_steps(i)->set_step_s(100);
+  }
+  const Cell cell = Compare(runs).cells(0);
+  EXPECT_EQ(cell.counted_steps(), 20);
+  EXPECT_EQ(cell.p99_step_s(), 0.010);
+  EXPECT_DOUBLE_EQ(cell.mean_step().step_s(), 0.010);
+}
+
+TEST(ComparisonTest, NothingIsMadeUpWhereTheWarmUpCoversTheRun) {
+  SampleRun sample;
+  sample.steps = 5;
+  const ComparisonResult comparison = Compare({MakeRun(sample)});
+  EXPECT_EQ(comparison.cells(0).counted_steps(), 0);
+  EXPECT_EQ(comparison.cells(0).samples_per_s().median(), 0);
+  EXPECT_THAT(comparison.warnings(),
+              Contains(HasSubstr("the warm-up covers every step of ring with 2 workers")));
+  EXPECT_THAT(comparison.verdict(0), HasSubstr("no contender has counted steps"));
+}
+
+TEST(ComparisonTest, SpeedUpAndEfficiencyReferToTheSmallestNumberOfWorkers) {
+  const ComparisonResult comparison =
+      Compare(Together(Runs("ring", {0.010, 0.010}, 2), Runs("ring", {0.008, 0.008}, 4)));
+  const Cell& two = comparison.cells(0);
+  const Cell& four = comparison.cells(1);
+  EXPECT_EQ(two.baseline_workers(), 2);
+  EXPECT_DOUBLE_EQ(two.efficiency(), 1);
+  EXPECT_EQ(four.baseline_workers(), 2);
+  EXPECT_DOUBLE_EQ(four.speed_up(), 1.25);
+  EXPECT_DOUBLE_EQ(four.efficiency(), 0.625);
+  EXPECT_DOUBLE_EQ(four.samples_per_s().median(), 16000);
+  EXPECT_NEAR(four.sustained_samples_per_s(), 16000, 1e-6);
+}
+
+TEST(ComparisonTest, TheBreakdownAddsUpWhateverWasRecorded) {
+  std::vector<RunResult> runs = Runs("ring", {0.010}, 2);
+  for (StepRecord& step : *runs[0].mutable_worker_results(0)->mutable_steps()) step.set_other_s(77);
+  const StepRecord mean = Compare(runs).cells(0).mean_step();
+  EXPECT_DOUBLE_EQ(mean.data_s() + mean.forward_s() + mean.backward_s() + mean.exposed_comm_s() +
+                       mean.optimizer_s() + mean.other_s(),
+                   mean.step_s());
+}
+
+TEST(ComparisonTest, CvIsThatOfTheTrialsMedians) {
+  const ComparisonResult comparison = Compare(Runs("ring", {0.002, 0.004, 0.006}));
+  EXPECT_DOUBLE_EQ(comparison.cells(0).cv(), 0.5);
+  EXPECT_THAT(comparison.warnings(),
+              Contains(AllOf(StartsWith("Noisy"), HasSubstr("ring with 4 workers (50.0 %)"))));
+}
+
+TEST(ComparisonTest, SeveralNumbersOfShardsAreSeriesOfTheirOwn) {
+  std::vector<RunResult> runs = Runs("ps", {0.010, 0.010});
+  for (int trial = 0; trial < 2; ++trial) {
+    SampleRun sample;
+    sample.strategy = "ps";
+    sample.workers = 4;
+    sample.batch_size = 32;
+    sample.shards = 3;
+    sample.trial = trial;
+    sample.step_s = 0.005;
+    runs.push_back(MakeRun(sample));
+  }
+  const ComparisonResult comparison = Compare(runs);
+  EXPECT_EQ(comparison.cells_size(), 2);
+  EXPECT_THAT(comparison.verdict(0),
+              HasSubstr("ps (3 shards) is 2.00 times as fast as ps (2 shards)"));
+}
+
+TEST(WarningsTest, OversubscriptionAndSingleHost) {
+  const ComparisonResult comparison =
+      Compare(Together(Runs("ps", {0.010}), Runs("ring", {0.010}, 4)));
+  EXPECT_THAT(comparison.warnings(),
+              Contains(AllOf(StartsWith("Oversubscribed cores"),
+                             HasSubstr("ps with 4 workers (6 threads on 2 cores)"),
+                             HasSubstr("ring with 4 workers (4 threads on 2 cores)"))));
+  EXPECT_THAT(comparison.warnings(), Contains(HasSubstr("all processes ran on bench-01")));
+  EXPECT_THAT(comparison.warnings(), Contains(StartsWith("Few trials: with 1 trial")));
+}
+
+TEST(WarningsTest, NoneForEnoughQuietTrialsOnHostsOfTheirOwn) {
+  std::vector<RunResult> runs = Together(Runs("ps", {0.01, 0.01, 0.01, 0.01, 0.01}, 2),
+                                         Runs("ring", {0.01, 0.01, 0.01, 0.01, 0.01}, 2));
+  for (RunResult& run : runs) {
+    run.mutable_worker_results(1)->mutable_process()->set_hostname("bench-02");
+    for (ShardResult& shard : *run.mutable_shard_results())
+      shard.mutable_process()->set_hostname("bench-03");
+  }
+  EXPECT_THAT(Compare(runs).warnings(), ElementsAre());
+}
+
+TEST(WarningsTest, CongestionControl) {
+  std::vector<RunResult> runs = Together(Runs("ps", {0.010}), Runs("ring", {0.010}));
+  EXPECT_THAT(Compare(runs).warnings(), Not(Contains(StartsWith("Congestion control"))));
+  (*runs[1]
+        .mutable_worker_results(0)
+        ->mutable_process()
+        ->mutable_facts())["ring_congestion_control"] = "reno";
+  EXPECT_THAT(Compare(runs).warnings(),
+              Contains(StartsWith("Congestion control differs: ps over cubic; ring over reno.")));
+  for (RunResult& run : runs) {
+    (*run.mutable_worker_results(0)->mutable_process()->mutable_facts())["congestion_control"] =
+        "bbr";
+    (*run.mutable_worker_results(0)
+          ->mutable_process()
+          ->mutable_facts())["ring_congestion_control"] = "bbr";
+  }
+  EXPECT_THAT(Compare(runs).warnings(), Contains(StartsWith("Congestion control is bbr")));
+}
+
+TEST(WarningsTest, ABuildThatIsNotOptimised) {
+  std::vector<RunResult> runs = Runs("ring", {0.010});
+  runs[0].mutable_provenance()->set_build_type("Debug");
+  EXPECT_THAT(Compare(runs).warnings(), Contains(StartsWith("Build type Debug")));
+  EXPECT_THAT(Compare(Runs("ring", {0.010})).warnings(), Not(Contains(StartsWith("Build type"))));
+}
+
+}  // namespace
+}  // namespace ringside

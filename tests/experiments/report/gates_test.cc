@@ -1,0 +1,219 @@
+#include "experiments/report/gates.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/experiments/report/sample_runs.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::HasSubstr;
+
+RunResult MadeRun(const std::string& strategy, int workers, int64_t trial = 0) {
+  SampleRun sample;
+  sample.strategy = strategy;
+  sample.workers = workers;
+  sample.batch_size = 128 / workers;
+  sample.trial = trial;
+  return MakeRun(sample);
+}
+
+std::vector<RunResult> GoodRuns() {
+  return {MadeRun("ps", 2), MadeRun("ring", 2), MadeRun("local", 2),
+          MadeRun("ps", 4), MadeRun("ring", 4), MadeRun("local", 4)};
+}
+
+void ExpectFailure(const Gate& gate, const std::string& detail) {
+  EXPECT_FALSE(gate.passed()) << gate.name();
+  EXPECT_THAT(gate.detail(), HasSubstr(detail));
+}
+
+TEST(GatesTest, GoodRunsPassAll) {
+  const std::vector<Gate> gates = AllGates(GoodRuns());
+  ASSERT_EQ(gates.size(), 4u);
+  for (const Gate& gate : gates) EXPECT_TRUE(gate.passed()) << gate.name() << ": " << gate.detail();
+  EXPECT_EQ(gates[2].name(), "equivalence");
+  EXPECT_THAT(gates[2].detail(), HasSubstr("bit-identical in all 6 runs of ps, ring, local"));
+}
+
+TEST(GatesTest, ASingleRunPassesAndSaysThatItIsAlone) {
+  for (const Gate& gate : AllGates({MadeRun("ring", 4)}))
+    EXPECT_TRUE(gate.passed()) << gate.name() << ": " << gate.detail();
+  EXPECT_THAT(EquivalenceGate({MadeRun("ring", 4)}).detail(),
+              HasSubstr("no other run to compare with"));
+}
+
+TEST(GatesTest, NoRunFails) {
+  for (const Gate& gate : AllGates({})) ExpectFailure(gate, "there is no run");
+}
+
+TEST(CompletenessGateTest, NamesTheMissingRank) {
+  std::vector<RunResult> runs = GoodRuns();
+  runs[4].mutable_worker_results()->DeleteSubrange(2, 1);
+  ExpectFailure(CompletenessGate(runs), "ring, 4 workers, trial 0: worker 2 is missing");
+}
+
+TEST(CompletenessGateTest, NamesTheDoubleRankAndTheMissingShard) {
+  std::vector<RunResult> runs = GoodRuns();
+  runs[0].mutable_worker_results(1)->set_rank(0);
+  ExpectFailure(CompletenessGate(runs),
+                "ps, 2 workers, 2 shards, trial 0: worker 0 is there twice");
+  runs = GoodRuns();
+  runs[0].mutable_shard_results()->RemoveLast();
+  ExpectFailure(CompletenessGate(runs), "shard 1 is missing");
+}
+
+TEST(CompletenessGateTest, NamesTheMissingStep) {
+  std::vector<RunResult> runs = GoodRuns();
+  runs[1].mutable_worker_results(1)->mutable_steps()->DeleteSubrange(4, 1);
+  ExpectFailure(CompletenessGate(runs), "worker 1 has step 6 where step 5 should be");
+  runs = GoodRuns();
+  runs[1].mutable_worker_results(1)->mutable_steps()->RemoveLast();
+  ExpectFailure(CompletenessGate(runs), "worker 1 has 29 of 30 steps");
+}
+
+TEST(CompletenessGateTest, NamesTheMissingCellAndTheMissingTrial) {
+  std::vector<RunResult> runs = GoodRuns();
+  runs.erase(runs.begin() + 3);
+  ExpectFailure(CompletenessGate(runs), "there is no run of ps with 4 workers");
+  runs = GoodRuns();
+  runs.push_back(MadeRun("ring", 4, 1));
+  ExpectFailure(CompletenessGate(runs), "ring with 4 workers has 2 trials");
+  // One run of the oracle is enough.
+  runs = {MadeRun("ps", 2, 0), MadeRun("ps", 2, 1), MadeRun("local", 2, 0)};
+  EXPECT_TRUE(CompletenessGate(runs).passed());
+}
+
+TEST(SettingsGateTest, NamesTheSettingThatDiffers) {
+  std::vector<RunResult> runs = GoodRuns();
+  (*runs[1].mutable_settings())["seed"] = "2";
+  ExpectFailure(SettingsGate(runs),
+                "seed is \"1\" in (ps, 2 workers, 2 shards, trial 0) and \"2\" in (ring, 2 "
+                "workers, trial 0)");
+  runs = GoodRuns();
+  runs[5].mutable_settings()->erase("optimizer");
+  ExpectFailure(SettingsGate(runs), "optimizer is \"sgd\"");
+}
+
+TEST(SettingsGateTest, NamesAnotherBuildOrMachine) {
+  std::vector<RunResult> runs = GoodRuns();
+  runs[2].mutable_provenance()->set_build_commit("fffffff");
+  ExpectFailure(SettingsGate(runs), "build commit is \"1f0c2d9\"");
+  runs = GoodRuns();
+  (*runs[2].mutable_provenance()->mutable_versions())["LibTorch"] = "2.0";
+  ExpectFailure(SettingsGate(runs), "version of LibTorch");
+}
+
+TEST(SettingsGateTest, TheGlobalBatchIsOneForANumberOfWorkers) {
+  std::vector<RunResult> runs = GoodRuns();
+  runs[1].set_batch_size(65);
+  runs[1].set_global_batch_size(130);
+  ExpectFailure(SettingsGate(runs),
+                "the global batch is 128 in (ps, 2 workers, 2 shards, trial 0) and 130");
+}
+
+TEST(SettingsGateTest, StepsAgreeForANumberOfWorkersOnly) {
+  std::vector<RunResult> runs = GoodRuns();
+  for (size_t i = 3; i < runs.size(); ++i) runs[i].set_total_steps(60);
+  EXPECT_TRUE(SettingsGate(runs).passed());
+  runs[5].set_total_steps(61);
+  ExpectFailure(SettingsGate(runs),
+                "(ps, 4 workers, 2 shards, trial 0) took 60 steps, 10 of them warm-up, (local, 4 "
+                "workers, trial 0) 61, 10");
+}
+
+TEST(SettingsGateTest, FoldersAndDeadlinesMayDiffer) {
+  std::vector<RunResult> runs = GoodRuns();
+  (*runs[1].mutable_settings())["out"] = "elsewhere";
+  (*runs[2].mutable_settings())["lease"] = "5s";
+  EXPECT_TRUE(SettingsGate(runs).passed());
+}
+
+TEST(SettingsGateTest, CoresOfContendersAgree) {
+  std::vector<RunResult> runs = GoodRuns();
+  for (WorkerResult& worker : *runs[1].mutable_worker_results())
+    worker.mutable_process()->add_cpus(2);
+  ExpectFailure(SettingsGate(runs),
+                "(ps, 2 workers, 2 shards, trial 0) may use 2 cores, (ring, 2 workers, trial 0) 3");
+}
+
+TEST(SettingsGateTest, DedicatedServerHostsAreAllowed) {
+  std::vector<RunResult> runs = GoodRuns();
+  for (ShardResult& shard : *runs[0].mutable_shard_results()) {
+    shard.mutable_process()->set_hostname("server");
+    shard.mutable_process()->add_cpus(7);
+  }
+  EXPECT_TRUE(SettingsGate(runs).passed());
+}
+
+TEST(EquivalenceGateTest, RanksOfARunThatDiffer) {
+  std::vector<RunResult> runs = GoodRuns();
+  runs[4].mutable_worker_results(3)->set_parameters_sha256(std::string(64, 'b'));
+  ExpectFailure(EquivalenceGate(runs),
+                "ring, 4 workers, trial 0: worker 3 ended with bbbbbbbbbbbb, worker 0 with ");
+}
+
+TEST(EquivalenceGateTest, StrategiesThatDiffer) {
+  std::vector<RunResult> runs = GoodRuns();
+  for (WorkerResult& worker : *runs[4].mutable_worker_results())
+    worker.set_parameters_sha256(std::string(64, 'c'));
+  const Gate gate = EquivalenceGate(runs);
+  ExpectFailure(gate, "(ps, 4 workers, 2 shards, trial 0) ended with ");
+  ExpectFailure(gate, "(ring, 4 workers, trial 0) with cccccccccccc");
+}
+
+TEST(EquivalenceGateTest, InitialParametersThatDiffer) {
+  std::vector<RunResult> runs = GoodRuns();
+  runs[0].mutable_worker_results(1)->set_initial_parameters_sha256(std::string(64, 'd'));
+  ExpectFailure(EquivalenceGate(runs), "worker 1 started from dddddddddddd");
+  runs = GoodRuns();
+  for (WorkerResult& worker : *runs[1].mutable_worker_results())
+    worker.set_initial_parameters_sha256(std::string(64, 'd'));
+  ExpectFailure(EquivalenceGate(runs), "(ring, 2 workers, trial 0) from dddddddddddd");
+}
+
+TEST(EquivalenceGateTest, AMissingHashIsNotEquality) {
+  std::vector<RunResult> runs = GoodRuns();
+  for (RunResult& run : runs) {
+    for (WorkerResult& worker : *run.mutable_worker_results()) worker.clear_parameters_sha256();
+  }
+  ExpectFailure(EquivalenceGate(runs), "worker 0 reported no hash");
+}
+
+TEST(EquivalenceGateTest, OtherNumbersOfWorkersMayEndWithOtherBits) {
+  const std::vector<RunResult> runs = GoodRuns();
+  EXPECT_NE(runs[0].parameters_sha256(), runs[3].parameters_sha256());
+  EXPECT_TRUE(EquivalenceGate(runs).passed());
+}
+
+TEST(TrafficGateTest, NamesTheFirstWorkerThatDiffers) {
+  std::vector<RunResult> runs = GoodRuns();
+  Traffic& traffic = *runs[4].mutable_worker_results(1)->mutable_traffic();
+  traffic.set_messages_sent(traffic.messages_sent() + 1);
+  ExpectFailure(TrafficGate(runs),
+                "ring, 4 workers, trial 0: worker 1, messages sent: counted 181, formula 180");
+}
+
+TEST(TrafficGateTest, NamesTheShardThatDiffers) {
+  std::vector<RunResult> runs = GoodRuns();
+  runs[0].mutable_shard_results(1)->mutable_traffic()->set_payload_bytes_received(1);
+  ExpectFailure(
+      TrafficGate(runs),
+      "ps, 2 workers, 2 shards, trial 0: shard 1, payload bytes received: counted 1, formula ");
+}
+
+TEST(TrafficGateTest, DoesNotTakeTheWordOfTheProcessesAlone) {
+  std::vector<RunResult> runs = GoodRuns();
+  for (WorkerResult& worker : *runs[1].mutable_worker_results()) {
+    worker.clear_traffic();
+    worker.clear_expected_traffic();
+  }
+  // Two workers, 1,000 parameters, 30 steps: 2 (2 - 1) 4000 * 30.
+  ExpectFailure(TrafficGate(runs),
+                "all workers together sent 0 and received 0 payload bytes, but 1,000 parameters "
+                "and 30 steps make 240,000");
+}
+
+}  // namespace
+}  // namespace ringside

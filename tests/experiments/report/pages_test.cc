@@ -1,0 +1,244 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "experiments/report/comparison.h"
+#include "experiments/report/csv_table.h"
+#include "experiments/report/figures.h"
+#include "experiments/report/headline.h"
+#include "experiments/report/html_page.h"
+#include "experiments/report/html_text.h"
+#include "experiments/report/markdown_summary.h"
+#include "experiments/report/svg_theme.h"
+#include "tests/experiments/report/sample_runs.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr char kHostile[] = "<script>alert('x')</script>&|`\"";
+
+const ComparisonResult& SampleComparison() {
+  static const auto* comparison =
+      new ComparisonResult(BuildComparison(SampleGrid(2, 30), SampleCommand(), SampleProvenance()));
+  return *comparison;
+}
+
+std::vector<DrawnFigure> DrawnByHand(const ComparisonResult& comparison) {
+  std::vector<DrawnFigure> drawn;
+  for (const Figure& figure : Figures(comparison))
+    drawn.push_back({figure, "<svg id=\"" + figure.name + "\"></svg>"});
+  return drawn;
+}
+
+std::string Page(const ComparisonResult& comparison) {
+  return HtmlPage(comparison, DrawnByHand(comparison));
+}
+
+TEST(HtmlPageTest, HasEverySectionInOrder) {
+  const std::string page = Page(SampleComparison());
+  size_t before = 0;
+  for (const char* id : {"verdict", "gates", "equivalence", "learning", "speed", "step", "wire",
+                         "processes", "provenance", "command", "settings"}) {
+    const size_t at = page.find(absl::StrCat("<section id=\"", id, "\""));
+    ASSERT_NE(at, std::string::npos) << id;
+    EXPECT_GT(at, before) << id;
+    before = at;
+  }
+  for (const char* name : {"loss", "throughput", "efficiency", "breakdown"}) {
+    EXPECT_THAT(page, HasSubstr(absl::StrCat("<svg id=\"", name, "\">")));
+  }
+  EXPECT_THAT(page, HasSubstr("<title>ps or ring? – Ringside</title>"));
+  EXPECT_THAT(page, HasSubstr("class=\"badge pass\">PASS"));
+  EXPECT_THAT(page, Not(HasSubstr("FAIL")));
+}
+
+TEST(HtmlPageTest, LoadsNothingAndRunsNothing) {
+  const std::string page = Page(SampleComparison());
+  for (const char* part :
+       {"http://", "https://", "<script", "<link", "<img", "@import", "url(", "src="}) {
+    EXPECT_THAT(page, Not(HasSubstr(part)));
+  }
+  EXPECT_THAT(page, HasSubstr("default-src 'none'"));
+}
+
+TEST(HtmlPageTest, EscapesWhatComesFromOutside) {
+  std::vector<RunResult> runs = SampleGrid(2, 30);
+  for (RunResult& run : runs) {
+    (*run.mutable_settings())["model"] = kHostile;
+    (*run.mutable_settings())[kHostile] = kHostile;
+    if (run.strategy() == "ps") run.set_strategy(kHostile);
+    run.mutable_provenance()->set_cpu_model(kHostile);
+    for (WorkerResult& worker : *run.mutable_worker_results()) {
+      worker.mutable_process()->set_hostname(kHostile);
+      worker.set_parameters_sha256(kHostile);
+    }
+  }
+  Provenance provenance = SampleProvenance();
+  provenance.set_kernel(kHostile);
+  const std::string page = Page(BuildComparison(runs, {"ringside", kHostile}, provenance));
+  EXPECT_THAT(page, Not(HasSubstr("<script")));
+  EXPECT_THAT(page, HasSubstr("&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;|`&quot;"));
+}
+
+TEST(HtmlPageTest, AFailedGateIsLoud) {
+  std::vector<RunResult> runs = SampleGrid(2, 30);
+  runs[1].mutable_worker_results(0)->set_parameters_sha256(std::string(64, 'b'));
+  const std::string page = Page(BuildComparison(runs, {}, {}));
+  EXPECT_THAT(page, HasSubstr("<ul class=\"verdict failed\">"));
+  EXPECT_THAT(page, HasSubstr("no verdict: failed the gate equivalence"));
+  EXPECT_THAT(page, HasSubstr("class=\"badge fail\">FAIL"));
+  EXPECT_THAT(page, HasSubstr("class=\"badge fail\">differ"));
+  EXPECT_THAT(page, Not(HasSubstr("class=\"track\"")));
+}
+
+TEST(HtmlPageTest, OfOneRunAndOfNone) {
+  const std::string one = Page(BuildComparison({MakeRun({})}, SampleCommand(), SampleProvenance()));
+  EXPECT_THAT(one, HasSubstr("Can this run be trusted?"));
+  EXPECT_THAT(one, HasSubstr("<h1>ring</h1>"));
+  EXPECT_THAT(Page(BuildComparison({}, {}, {})), HasSubstr("there is no run"));
+}
+
+TEST(FiguresTest, OnlyThoseThatHaveSomethingToShow) {
+  const auto names = [](const ComparisonResult& comparison) {
+    std::vector<std::string> found;
+    for (const Figure& figure : Figures(comparison)) found.push_back(figure.name);
+    return found;
+  };
+  EXPECT_THAT(names(SampleComparison()),
+              ElementsAre("loss", "throughput", "efficiency", "breakdown"));
+  EXPECT_THAT(names(BuildComparison({MakeRun({})}, {}, {})), ElementsAre("loss", "breakdown"));
+  SampleRun all_warm_up;
+  all_warm_up.steps = 5;
+  EXPECT_THAT(names(BuildComparison({MakeRun(all_warm_up)}, {}, {})), ElementsAre("loss"));
+  EXPECT_THAT(names(BuildComparison({}, {}, {})), ElementsAre());
+}
+
+TEST(FiguresTest, ACsvHoldsEveryStep) {
+  const Figure loss = LossFigure(BuildComparison({MakeRun({})}, {}, {}));
+  const std::vector<std::string> lines = absl::StrSplit(loss.csv, '\n');
+  ASSERT_EQ(lines.size(), 32u);  // header, 30 steps, and what follows the last line end
+  EXPECT_EQ(lines[0], "workers,series,trial,step,loss");
+  EXPECT_THAT(lines[1], StartsWith("2,ring,0,1,2.4"));
+}
+
+TEST(FiguresTest, LossIsTheSumOverRanks) {
+  RunResult run = MakeRun({});
+  for (WorkerResult& worker : *run.mutable_worker_results())
+    worker.mutable_steps(0)->set_loss(0.25);
+  EXPECT_THAT(LossFigure(BuildComparison({run}, {}, {})).csv, HasSubstr("\n2,ring,0,1,0.5\n"));
+}
+
+TEST(FiguresTest, TextOfTheScriptCannotEndItsQuotes) {
+  std::vector<RunResult> runs = {MakeRun({})};
+  runs[0].set_strategy("a'\nset output '/x'");
+  const Figure figure = BreakdownFigure(BuildComparison(runs, {}, {}));
+  EXPECT_THAT(figure.script, HasSubstr("'2 workers · a'' set output ''/x'''"));
+}
+
+TEST(SvgThemeTest, RefusesWhatIsNoSvg) {
+  EXPECT_EQ(InlineSvg(Figure(), "gnuplot said no").status().code(), absl::StatusCode::kInternal);
+  EXPECT_EQ(InlineSvg(Figure(), "").status().code(), absl::StatusCode::kInternal);
+}
+
+TEST(SvgThemeTest, TakesTheColourOfThePage) {
+  Figure figure;
+  figure.name = "loss";
+  figure.title = "A & B";
+  const auto svg = InlineSvg(
+      figure,
+      "<?xml version=\"1.0\"?>\n<svg \n width=\"1\">\n<title>loss</title>\n<desc>x</desc>\n"
+      "<g fill=\"none\" color=\"black\" stroke=\"currentColor\">\n</g>\n"
+      "<path stroke='rgb(  1,   2,   3)' id='gpPt1'/>\n<use xlink:href='#gpPt1'/>\n</svg>\n");
+  ASSERT_TRUE(svg.ok());
+  EXPECT_THAT(
+      *svg, AllOf(HasSubstr("<path stroke='currentColor' id='loss_point_1'/>"),
+                  HasSubstr("<use href='#loss_point_1'/>"), HasSubstr("aria-label=\"A &amp; B\"")));
+  EXPECT_THAT(*svg,
+              AllOf(Not(HasSubstr("<g ")), Not(HasSubstr("<title>")), Not(HasSubstr("<desc>"))));
+  EXPECT_THAT(StandaloneSvg(*svg),
+              AllOf(StartsWith("<?xml"), HasSubstr("prefers-color-scheme: dark")));
+}
+
+TEST(MarkdownSummaryTest, HasVerdictGatesAndTables) {
+  const std::string summary = MarkdownSummary(SampleComparison());
+  EXPECT_THAT(summary, StartsWith("# ps or ring?\n"));
+  EXPECT_THAT(summary, HasSubstr("- **4 workers: "));
+  EXPECT_THAT(
+      summary,
+      HasSubstr("| equivalence | PASS | final parameters are bit-identical in all 18 runs"));
+  EXPECT_THAT(summary, HasSubstr("⚠ Single host"));
+  EXPECT_THAT(summary, HasSubstr("## On the wire"));
+  EXPECT_THAT(summary, HasSubstr("```sh\nringside compare "));
+}
+
+TEST(MarkdownSummaryTest, ATableCannotBeBroken) {
+  Table table;
+  table.columns = {{"a|b"}, {"n", true}};
+  table.rows = {{{"x|y\nz"}, {"<b>"}}, {{"p|`q", Field::Kind::kCode}, {"_"}}};
+  EXPECT_EQ(MarkdownTable(table),
+            "| a\\|b | n |\n| --- | ---: |\n| x\\|y z | &lt;b&gt; |\n| `p\\|'q` | \\_ |\n");
+}
+
+TEST(HeadlineTest, QuotesTheCommandForAShell) {
+  ComparisonResult comparison;
+  comparison.add_command("ringside");
+  comparison.add_command("--out=a b");
+  comparison.add_command("it's");
+  comparison.add_command("");
+  EXPECT_EQ(CommandLineText(comparison), "ringside '--out=a b' 'it'\\''s' ''");
+}
+
+TEST(HeadlineTest, NamesTheScaling) {
+  std::vector<RunResult> runs = {MakeRun({})};
+  SampleRun larger;
+  larger.workers = 4;
+  runs.push_back(MakeRun(larger));
+  EXPECT_THAT(HeadlineFacts(BuildComparison(runs, {}, {})),
+              ::testing::Contains("weak scaling, batch per rank 64"));
+  EXPECT_THAT(HeadlineFacts(SampleComparison()),
+              ::testing::Contains("strong scaling, global batch 128"));
+}
+
+TEST(CsvTableTest, NumbersReadBackExactly) {
+  const ComparisonResult comparison = SampleComparison();
+  const std::vector<std::string> lines =
+      absl::StrSplit(CellsCsv(comparison), '\n', absl::SkipEmpty());
+  ASSERT_EQ(lines.size(), 10u);
+  const std::vector<std::string> header = absl::StrSplit(lines[0], ',');
+  const auto column = [&header](absl::string_view name) {
+    return static_cast<size_t>(std::find(header.begin(), header.end(), name) - header.begin());
+  };
+  for (int i = 0; i < comparison.cells_size(); ++i) {
+    const Cell& cell = comparison.cells(i);
+    const std::vector<std::string> fields = absl::StrSplit(lines[static_cast<size_t>(i) + 1], ',');
+    ASSERT_EQ(fields.size(), header.size());
+    EXPECT_EQ(std::strtod(fields[column("step_s")].c_str(), nullptr), cell.step_s().median());
+    EXPECT_EQ(std::strtod(fields[column("samples_per_s_high")].c_str(), nullptr),
+              cell.samples_per_s().high());
+    EXPECT_EQ(std::strtod(fields[column("mean_exposed_comm_s")].c_str(), nullptr),
+              cell.mean_step().exposed_comm_s());
+    EXPECT_EQ(std::strtod(fields[column("p99_step_s")].c_str(), nullptr), cell.p99_step_s());
+    EXPECT_EQ(fields[column("parameters_sha256")], cell.hashes(0));
+  }
+}
+
+TEST(CsvTableTest, QuotesWhereNeeded) {
+  CsvTable table({"a", "b"});
+  table.AddRow({"x,y", "say \"no\""});
+  EXPECT_EQ(table.Text(), "a,b\n\"x,y\",\"say \"\"no\"\"\"\n");
+}
+
+TEST(EscapeHtmlTest, AllFive) { EXPECT_EQ(EscapeHtml("<&>\"'"), "&lt;&amp;&gt;&quot;&#39;"); }
+
+}  // namespace
+}  // namespace ringside

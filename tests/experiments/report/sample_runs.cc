@@ -1,0 +1,223 @@
+#include "tests/experiments/report/sample_runs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "common/sha256.h"
+
+namespace ringside {
+namespace {
+
+constexpr int64_t kParameters = 1000;
+constexpr int64_t kHeaderBytes = 64;
+
+bool IsLocal(const SampleRun& sample) { return sample.strategy == "local"; }
+
+Traffic MakeTraffic(int64_t payload, int64_t messages) {
+  Traffic traffic;
+  traffic.set_payload_bytes_sent(payload);
+  traffic.set_payload_bytes_received(payload);
+  traffic.set_messages_sent(messages);
+  traffic.set_messages_received(messages);
+  traffic.set_header_bytes_sent(messages * kHeaderBytes);
+  traffic.set_header_bytes_received(messages * kHeaderBytes);
+  return traffic;
+}
+
+// The chunk of rank r of one bucket of kParameters: the first (length mod N) have one element more.
+int64_t ChunkElements(int chunk, int workers) {
+  return kParameters / workers + (chunk < kParameters % workers ? 1 : 0);
+}
+
+Traffic WorkerTraffic(const SampleRun& sample, int rank) {
+  const int n = sample.workers;
+  if (IsLocal(sample) || (sample.strategy == "ring" && n == 1)) return {};
+  if (sample.strategy == "ps")
+    return MakeTraffic(4 * kParameters * sample.steps, sample.shards * n * sample.steps);
+  // In each of the two phases a rank does not send one of the chunks, nor receive another.
+  Traffic traffic = MakeTraffic(0, 2 * (n - 1) * sample.steps);
+  const int64_t all = 2 * kParameters;
+  const auto left_out = [&](int a, int b) {
+    return ChunkElements((rank + a) % n, n) + ChunkElements((rank + b) % n, n);
+  };
+  traffic.set_payload_bytes_sent(4 * sample.steps * (all - left_out(1, 2)));
+  traffic.set_payload_bytes_received(4 * sample.steps * (all - left_out(0, 1)));
+  return traffic;
+}
+
+ProcessInfo MakeProcess(int64_t pid, double cpu_seconds, int64_t megabytes) {
+  ProcessInfo process;
+  process.set_hostname("bench-01");
+  process.set_pid(pid);
+  process.add_cpus(0);
+  process.add_cpus(1);
+  process.set_cpu_seconds(cpu_seconds);
+  process.set_peak_rss_bytes(megabytes << 20);
+  (*process.mutable_facts())["congestion_control"] = "cubic";
+  (*process.mutable_facts())["blas"] = "OpenBLAS 0.3.21";
+  return process;
+}
+
+StepRecord MakeStep(const SampleRun& sample, int64_t step, int rank, double step_s) {
+  const int hosted = IsLocal(sample) ? sample.workers : 1;
+  const double comm_share = IsLocal(sample)           ? 0.03
+                            : sample.workers == 1     ? 0.04
+                            : sample.strategy == "ps" ? 0.34
+                                                      : 0.22;
+  StepRecord record;
+  record.set_step(step);
+  record.set_epoch((step - 1) / 62);
+  record.set_samples(sample.batch_size * hosted);
+  record.set_global_samples(int64_t{sample.batch_size} * sample.workers);
+  record.set_step_s(step_s);
+  record.set_data_s(step_s * 0.05);
+  record.set_forward_s(step_s * (0.84 - comm_share) * 0.35);
+  record.set_backward_s(step_s * (0.84 - comm_share) * 0.65);
+  record.set_exposed_comm_s(step_s * comm_share);
+  record.set_optimizer_s(step_s * 0.08);
+  record.set_other_s(step_s - record.data_s() - record.forward_s() - record.backward_s() -
+                     record.exposed_comm_s() - record.optimizer_s());
+  // The same for all strategies: a function of step and rank alone.
+  const auto t = static_cast<double>(step);
+  const double loss = 2.3 * std::exp(-t / 90) + 0.09 +
+                      0.16 * std::exp(-t / 200) * std::sin(t * 0.4) * std::cos(t * 0.17);
+  record.set_loss(loss * hosted / sample.workers);
+  static_cast<void>(rank);
+  return record;
+}
+
+void AddSettings(const SampleRun& sample, RunResult& run) {
+  auto& settings = *run.mutable_settings();
+  settings["strategy"] = sample.strategy;
+  settings["workers"] = std::to_string(sample.workers);
+  settings["ps_shards"] = std::to_string(sample.shards);
+  settings["batch_size"] = std::to_string(sample.batch_size);
+  settings["model"] = "mlp";
+  settings["hidden"] = "256,128";
+  settings["dataset"] = "mnist";
+  settings["seed"] = "1";
+  settings["steps"] = std::to_string(sample.steps);
+  settings["optimizer"] = "sgd";
+  settings["learning_rate"] = "0.05";
+  settings["momentum"] = "0.9";
+  settings["threads"] = "1";
+  settings["bucket_bytes"] = "4194304";
+  settings["first_bucket_bytes"] = "262144";
+  settings["frame_bytes"] = "1048576";
+  settings["congestion_control"] = "";
+}
+
+}  // namespace
+
+Provenance SampleProvenance() {
+  Provenance provenance;
+  provenance.set_build_commit("1f0c2d9");
+  provenance.set_build_type("Release");
+  provenance.set_compiler("GCC 12.2.0");
+  provenance.set_kernel("Linux 6.1.0-18-amd64");
+  provenance.set_cpu_model("Example CPU @ 2.60GHz");
+  provenance.set_cores(2);
+  provenance.set_memory_bytes(int64_t{8} << 30);
+  (*provenance.mutable_versions())["gRPC"] = "1.51.1";
+  (*provenance.mutable_versions())["LibTorch"] = "1.13.1";
+  provenance.set_started_at("2026-03-05T12:00:00Z");
+  provenance.set_huge_pages("madvise");
+  return provenance;
+}
+
+std::vector<std::string> SampleCommand() {
+  return {"ringside",        "compare",         "--strategies=ps,ring,local",
+          "--workers=1,2,4", "--ps_shards=2",   "--trials=5",
+          "--steps=300",     "--batch_size=32", "--out=out/compare run"};
+}
+
+RunResult MakeRun(const SampleRun& wanted) {
+  SampleRun sample = wanted;
+  if (sample.strategy == "ps" && sample.shards == 0) sample.shards = 2;
+  RunResult run;
+  run.set_schema_version(1);
+  AddSettings(sample, run);
+  run.set_strategy(sample.strategy);
+  run.set_workers(sample.workers);
+  run.set_shards(sample.shards);
+  run.set_batch_size(sample.batch_size);
+  run.set_global_batch_size(int64_t{sample.batch_size} * sample.workers);
+  run.set_trial(sample.trial);
+  run.set_total_steps(sample.steps);
+  run.set_parameter_elements(kParameters);
+  run.set_warmup_steps(sample.warmup_steps);
+  *run.mutable_provenance() = SampleProvenance();
+  const std::string hash = Sha256Hex(absl::string_view("after " + std::to_string(sample.workers)));
+  run.set_parameters_sha256(hash);
+  std::mt19937_64 generator(
+      static_cast<uint64_t>(sample.trial * 1000 + sample.workers * 10 + (sample.strategy == "ps")));
+  const auto uniform = [&generator] {
+    return static_cast<double>(generator() >> 11) / 9007199254740992.0;
+  };
+  const double trial_factor = 1 + sample.noise * 0.35 * (uniform() - 0.5);
+  std::vector<double> step_times;
+  for (int64_t i = 0; i < sample.steps; ++i) {
+    const double tail = uniform() > 0.97 ? 1 + 6 * sample.noise * uniform() : 1;
+    step_times.push_back(sample.step_s * trial_factor * (1 + sample.noise * (uniform() - 0.4)) *
+                         tail);
+  }
+  for (int rank = 0; rank < (IsLocal(sample) ? 1 : sample.workers); ++rank) {
+    WorkerResult& worker = *run.add_worker_results();
+    worker.set_rank(rank);
+    *worker.mutable_process() = MakeProcess(
+        4000 + rank, static_cast<double>(sample.steps) * sample.step_s * 0.6, 310 + rank);
+    worker.set_parameters_sha256(hash);
+    worker.set_initial_parameters_sha256(Sha256Hex(absl::string_view("before")));
+    for (int64_t step = 1; step <= sample.steps; ++step) {
+      *worker.add_steps() = MakeStep(sample, step, rank, step_times[static_cast<size_t>(step - 1)]);
+    }
+    *worker.mutable_traffic() = WorkerTraffic(sample, rank);
+    *worker.mutable_expected_traffic() = worker.traffic();
+  }
+  for (int shard = 0; shard < sample.shards; ++shard) {
+    ShardResult& result = *run.add_shard_results();
+    result.set_shard(shard);
+    *result.mutable_process() =
+        MakeProcess(5000 + shard, static_cast<double>(sample.steps) * 0.002, 36);
+    *result.mutable_traffic() =
+        MakeTraffic(4 * sample.workers * sample.steps * ChunkElements(shard, sample.shards),
+                    sample.workers * sample.workers * sample.steps);
+    *result.mutable_expected_traffic() = result.traffic();
+    result.set_steps(sample.steps);
+  }
+  Evaluation& evaluation = *run.mutable_evaluation();
+  evaluation.set_correct(1931);
+  evaluation.set_samples(2000);
+  evaluation.set_accuracy(0.9655);
+  evaluation.set_mean_loss(0.11428);
+  return run;
+}
+
+std::vector<RunResult> SampleGrid(int trials, int64_t steps) {
+  struct Speed {
+    const char* strategy;
+    int workers;
+    double step_s;
+  };
+  const Speed speeds[] = {{"ps", 1, 0.0231}, {"ring", 1, 0.0212}, {"local", 1, 0.0208},
+                          {"ps", 2, 0.0168}, {"ring", 2, 0.0133}, {"local", 2, 0.0215},
+                          {"ps", 4, 0.0164}, {"ring", 4, 0.0161}, {"local", 4, 0.0229}};
+  std::vector<RunResult> runs;
+  for (int trial = 0; trial < trials; ++trial) {
+    for (const Speed& speed : speeds) {
+      SampleRun sample;
+      sample.strategy = speed.strategy;
+      sample.workers = speed.workers;
+      sample.trial = trial;
+      sample.steps = steps;
+      sample.batch_size = 128 / speed.workers;
+      sample.step_s = speed.step_s;
+      sample.noise = 0.22;
+      runs.push_back(MakeRun(sample));
+    }
+  }
+  return runs;
+}
+
+}  // namespace ringside

@@ -1,0 +1,37 @@
+// Made-up results for tests: plausible, exact, the same every time.
+#ifndef RINGSIDE_TESTS_EXPERIMENTS_REPORT_SAMPLE_RUNS_H_
+#define RINGSIDE_TESTS_EXPERIMENTS_REPORT_SAMPLE_RUNS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "results.pb.h"
+
+namespace ringside {
+
+struct SampleRun {
+  std::string strategy = "ring";
+  int workers = 2;
+  int shards = 0;  // 2 for ps where left at 0
+  int64_t trial = 0;
+  int64_t steps = 30;
+  int64_t warmup_steps = 10;
+  int batch_size = 64;
+  double step_s = 0.010;  // of every step and rank, before noise
+  double noise = 0;       // relative; 0: all steps alike
+};
+
+// A run that passes every gate. Traffic follows the formulas for 1,000 parameters and one bucket.
+RunResult MakeRun(const SampleRun& sample);
+
+// ps, ring and local at 1, 2 and 4 workers with a global batch of 128, `trials` each, as a 2-core
+// machine might give.
+std::vector<RunResult> SampleGrid(int trials, int64_t steps);
+
+Provenance SampleProvenance();
+std::vector<std::string> SampleCommand();
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_TESTS_EXPERIMENTS_REPORT_SAMPLE_RUNS_H_

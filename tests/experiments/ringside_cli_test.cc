@@ -1,0 +1,247 @@
+// What a user of `ringside` sees: refusals, `coordinator`, and that nothing is left when it is
+// interrupted or killed. The binary under test is the real one; beside it lies fake_member under
+// the names of `worker` and `ps_server`.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "experiments/log_tail.h"
+#include "tests/testing/process.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+namespace fs = std::filesystem;
+
+constexpr absl::Duration kTimeout = absl::Seconds(60);
+
+class RingsideCliTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = ::testing::TempDir() + "/ringside_cli_XXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  TestProcess::Config Ringside(std::vector<std::string> arguments) const {
+    TestProcess::Config config;
+    config.argv = {absl::StrCat(RINGSIDE_FAKE_BINARIES, "/ringside")};
+    config.argv.insert(config.argv.end(), arguments.begin(), arguments.end());
+    config.working_directory = folder_;
+    return config;
+  }
+
+  // The one line that is printed, without time and name; the exit status must be 2.
+  std::string Refusal(const std::vector<std::string>& arguments) const {
+    const TestProcess::Ended ended = RunProcess(Ringside(arguments), kTimeout);
+    EXPECT_EQ(ended.status, 2) << ended.output;
+    const std::vector<std::string> lines = absl::StrSplit(ended.output, '\n', absl::SkipEmpty());
+    EXPECT_THAT(lines, SizeIs(1));
+    EXPECT_TRUE(fs::is_empty(folder_));
+    return lines.empty() ? "" : StripLogPrefix(lines.front());
+  }
+
+  std::string folder_;
+};
+
+TEST_F(RingsideCliTest, AlonePrintsHowToUseIt) {
+  const TestProcess::Ended ended = RunProcess(Ringside({}), kTimeout);
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_THAT(ended.output, AllOf(StartsWith("usage: ringside COMMAND"), HasSubstr("  compare ")));
+}
+
+TEST_F(RingsideCliTest, HelpListsTheFlags) {
+  for (const char* way : {"help", "--help"}) {
+    const TestProcess::Ended ended = RunProcess(Ringside({way}), kTimeout);
+    EXPECT_EQ(ended.status, 0);
+    EXPECT_THAT(ended.output,
+                AllOf(HasSubstr("--strategy="), HasSubstr("--trials="), HasSubstr("--lease=")));
+  }
+}
+
+TEST_F(RingsideCliTest, RefusesInOneLine) {
+  EXPECT_EQ(
+      Refusal({"fly"}),
+      "unknown command \"fly\": must be one of run, compare, report, coordinator, doctor, help");
+  EXPECT_EQ(Refusal({"run", "--srategy=ps"}), "unknown flag --srategy; did you mean --strategy?");
+  EXPECT_EQ(Refusal({"run", "--steps=1", "--strategy=mesh"}),
+            "--strategy=mesh: must be one of ps, ring, local");
+  EXPECT_EQ(Refusal({"run", "--steps=1", "--model=gpt"}), "--model=gpt: must be one of mlp, lenet");
+  EXPECT_EQ(Refusal({"run", "--steps=1", "--dataset=cifar"}),
+            "--dataset=cifar: must be one of mnist");
+  EXPECT_EQ(Refusal({"run", "--steps=1", "--workers=0"}), "--workers=0: must be at least 1");
+  EXPECT_EQ(Refusal({"run", "--steps=1", "--workers=-2"}), "--workers=-2: must be at least 1");
+  EXPECT_EQ(Refusal({"run", "--steps=1", "--workers=1,2"}),
+            "--workers=1,2: must be one number; only `ringside compare` takes a list");
+  EXPECT_EQ(Refusal({"run", "--steps=1", "--ps_shards=0"}), "--ps_shards=0: must be at least 1");
+  EXPECT_EQ(Refusal({"run", "--steps=1", "--batch_size=0"}), "--batch_size=0: must be at least 1");
+  EXPECT_EQ(Refusal({"run"}), "--steps=0 and --epochs=0: exactly one of them must be positive");
+  EXPECT_EQ(Refusal({"run", "--steps=1", "--trials=2"}),
+            "--trials has no meaning for `ringside run`; it is for `ringside compare`");
+  EXPECT_EQ(Refusal({"run", "--steps=1", "again"}),
+            "ringside run: unexpected argument \"again\"; flags begin with --");
+  EXPECT_EQ(Refusal({"compare", "--steps=1"}),
+            "--out= : must name the folder for the comparison's results");
+  EXPECT_EQ(Refusal({"compare", "--steps=1", "--out=x", "--workers=1,two"}),
+            "--workers=1,two: \"two\" is not a whole number");
+  EXPECT_EQ(
+      Refusal({"compare", "--steps=1", "--out=x", "--strategy=ps"}),
+      "--strategy has no meaning for `ringside compare`; `ringside compare` takes --strategies");
+  EXPECT_THAT(Refusal({"run", "--steps=1", "--out=/dev/null/x"}),
+              StartsWith("--out=/dev/null/x: cannot be written"));
+  EXPECT_EQ(Refusal({"report", "nowhere"}), "nowhere/results.json is missing");
+  EXPECT_EQ(Refusal({"report", "a", "b"}),
+            "ringside report a b: needs --out=DIR for the merged report");
+  EXPECT_EQ(Refusal({"coordinator"}),
+            "--coordinator= : must be host:port, e.g. --coordinator=10.0.0.1:4000");
+}
+
+TEST_F(RingsideCliTest, ResultsAreNotReplacedUnasked) {
+  fs::create_directory(folder_ + "/out");
+  std::ofstream(folder_ + "/out/results.json") << "{}";
+  const TestProcess::Ended ended =
+      RunProcess(Ringside({"run", "--steps=1", "--out=out"}), kTimeout);
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_THAT(ended.output, HasSubstr("--out=out: already holds results (results.json)"));
+}
+
+TEST_F(RingsideCliTest, WhatAWorkerRefusesIsRefusedAndNothingStays) {
+  TestProcess::Config config = Ringside({"run", "--steps=1", "--workers=2", "--out=out"});
+  config.environment["FAKE_WORKER_0"] = "refuse";
+  const TestProcess::Ended ended = RunProcess(config, kTimeout);
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_THAT(ended.output,
+              HasSubstr("worker 0 (exit status 2) ended before all processes had joined: "
+                        "--data_dir=nowhere: no such folder\n"));
+  EXPECT_TRUE(fs::is_empty(folder_));
+}
+
+TEST_F(RingsideCliTest, CtrlCEndsEverything) {
+  TestProcess::Config config =
+      Ringside({"run", "--steps=1", "--workers=2", "--out=" + folder_ + "/out"});
+  config.environment["FAKE_WORKER_0"] = "hang";
+  const auto ringside = TestProcess::Start(config);
+  ASSERT_TRUE(AwaitCondition(
+      [this] {
+        return LastLogLine(folder_ + "/out/logs/worker-0.log").find("hangs") != std::string::npos;
+      },
+      kTimeout))
+      << ringside->output();
+  ringside->Signal(SIGINT);
+  const TestProcess::Ended ended = ringside->Wait(kTimeout);
+  EXPECT_EQ(ended.status, 130);
+  EXPECT_THAT(ended.output, HasSubstr("interrupted by signal 2"));
+  EXPECT_THAT(ProcessesMatching(folder_), IsEmpty());
+}
+
+TEST_F(RingsideCliTest, AKilledLauncherTakesItsChildrenWithIt) {
+  TestProcess::Config config =
+      Ringside({"run", "--strategy=ps", "--steps=1", "--workers=2", "--out=" + folder_ + "/out"});
+  for (const char* who : {"FAKE_WORKER_0", "FAKE_WORKER_1", "FAKE_SHARD_0"})
+    config.environment[who] = "hang";
+  const auto ringside = TestProcess::Start(config);
+  ASSERT_TRUE(AwaitCondition([&] { return DescendantsOf(ringside->pid()).size() == 3; }, kTimeout));
+  const std::vector<ProcessEntry> children = DescendantsOf(ringside->pid());
+  ringside->Signal(SIGKILL);
+  EXPECT_EQ(ringside->Wait(kTimeout).status, 128 + SIGKILL);
+  for (const ProcessEntry& child : children) {
+    EXPECT_TRUE(AwaitCondition([&] { return !ProcessRuns(child.pid); }, kTimeout))
+        << child.command_line;
+  }
+}
+
+// Starts `ringside coordinator` at any free port and a member by hand.
+class CoordinatorCommandTest : public RingsideCliTest {
+ protected:
+  std::unique_ptr<TestProcess> StartCoordinator(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"coordinator", "--coordinator=127.0.0.1:0"});
+    auto coordinator = TestProcess::Start(Ringside(arguments));
+    EXPECT_TRUE(coordinator->WaitForOutput("coordinator at 127.0.0.1:[0-9]+\n", kTimeout))
+        << coordinator->output();
+    const std::string output = coordinator->output();
+    const size_t at = output.find("127.0.0.1:");
+    address_ = output.substr(at, output.find('\n', at) - at);
+    return coordinator;
+  }
+
+  std::unique_ptr<TestProcess> StartMember(
+      const std::string& binary, const std::vector<std::string>& flags,
+      const std::map<std::string, std::string>& environment = {}) {
+    TestProcess::Config config;
+    config.argv = {absl::StrCat(RINGSIDE_FAKE_BINARIES, "/", binary), "--coordinator=" + address_,
+                   "--out=" + folder_};
+    config.argv.insert(config.argv.end(), flags.begin(), flags.end());
+    config.environment = environment;
+    return TestProcess::Start(config);
+  }
+
+  std::string address_;
+};
+
+TEST_F(CoordinatorCommandTest, EndsWellWhenAllHaveLeft) {
+  const auto coordinator =
+      StartCoordinator({"--strategy=ps", "--workers=1", "--ps_shards=1", "--token=secret"});
+  const std::vector<std::string> common = {"--strategy=ps", "--workers=1", "--ps_shards=1",
+                                           "--token=secret"};
+  std::vector<std::string> worker_flags = common;
+  worker_flags.push_back("--rank=0");
+  std::vector<std::string> shard_flags = common;
+  shard_flags.push_back("--shard=0");
+  const auto worker = StartMember("worker", worker_flags);
+  EXPECT_TRUE(coordinator->WaitForOutput("shard 0", kTimeout))
+      << coordinator->output();  // says whom it lacks
+  const auto shard = StartMember("ps_server", shard_flags);
+  EXPECT_EQ(worker->Wait(kTimeout).status, 0) << worker->output();
+  EXPECT_EQ(shard->Wait(kTimeout).status, 0) << shard->output();
+  const TestProcess::Ended ended = coordinator->Wait(kTimeout);
+  EXPECT_EQ(ended.status, 0) << ended.output;
+  EXPECT_THAT(ended.output, EndsWith("all members have left in good order\n"));
+}
+
+TEST_F(CoordinatorCommandTest, EndsWithTheVerdict) {
+  const auto coordinator = StartCoordinator({"--workers=2", "--lease=2s"});
+  const auto first = StartMember("worker", {"--workers=2", "--rank=0"});
+  const auto second =
+      StartMember("worker", {"--workers=2", "--rank=1"}, {{"FAKE_WORKER_1", "kill"}});
+  EXPECT_EQ(second->Wait(kTimeout).status, 128 + SIGKILL);
+  EXPECT_EQ(first->Wait(kTimeout).status, 1);
+  const TestProcess::Ended ended = coordinator->Wait(kTimeout);
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_THAT(ended.output, HasSubstr("error: worker 1"));
+}
+
+TEST_F(CoordinatorCommandTest, ATakenPortIsRefused) {
+  const auto coordinator = StartCoordinator({});
+  const TestProcess::Ended ended =
+      RunProcess(Ringside({"coordinator", "--coordinator=" + address_}), kTimeout);
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_THAT(ended.output, HasSubstr(address_.substr(address_.find(':') + 1)));
+  coordinator->Signal(SIGTERM);
+  EXPECT_EQ(coordinator->Wait(kTimeout).status, 143);
+}
+
+TEST_F(CoordinatorCommandTest, NobodyComingIsNotWaitedForForever) {
+  const auto coordinator = StartCoordinator({"--join_timeout=200ms"});
+  const TestProcess::Ended ended = coordinator->Wait(kTimeout);
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_THAT(ended.output, HasSubstr("not all members joined within --join_timeout"));
+}
+
+}  // namespace
+}  // namespace ringside
