@@ -1,5 +1,6 @@
 # ringside_library(NAME SRCS ... HDRS ... DEPS ...)   a library; header-only when SRCS is empty
 # ringside_binary(NAME SRCS ... DEPS ...)             a program, placed in <build>/bin
+# ringside_benchmark(NAME SRCS ... DEPS ...)          a Google Benchmark program, placed beside them
 # ringside_test(NAME SRCS ... DEPS ... LABEL unit|integration|slow|gpu [DATA_DEPS target...])
 # Sources and dependencies are listed, never globbed, so that the graph can be read here.
 
@@ -21,6 +22,11 @@ function(ringside_binary name)
   add_executable(${name} ${ARG_SRCS})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} ringside_flags)
+endfunction()
+
+function(ringside_benchmark name)
+  ringside_binary(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE benchmark::benchmark)
 endfunction()
 
 function(ringside_test name)

@@ -1,0 +1,117 @@
+// The first law: ps with any number of shards, ring and local give the same bits, with real
+// processes and uneven batches.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "tests/integration/job.h"
+
+namespace ringside {
+namespace {
+
+class EquivalenceTest : public JobTest, public ::testing::WithParamInterface<int> {
+ protected:
+  // 2 epochs of 50 samples: the last batch of each is short, and with 4 workers some ranks have
+  // less than others, or none.
+  std::vector<std::string> Flags(const std::string& strategy,
+                                 const std::vector<std::string>& more) const {
+    std::vector<std::string> flags = {"--strategy=" + strategy,
+                                      absl::StrCat("--workers=", GetParam()),
+                                      absl::StrCat("--batch_size=", 48 / GetParam()),
+                                      "--epochs=2",
+                                      "--warmup_steps=0",
+                                      "--momentum=0.9"};
+    flags.insert(flags.end(), more.begin(), more.end());
+    return flags;
+  }
+
+  static std::string Hash(const ComparisonResult& result) {
+    EXPECT_EQ(result.runs_size(), 1);
+    const RunResult& run = result.runs(0);
+    for (const WorkerResult& worker : run.worker_results()) {
+      EXPECT_EQ(worker.parameters_sha256(), run.parameters_sha256());
+      EXPECT_NE(worker.parameters_sha256(), worker.initial_parameters_sha256());
+      EXPECT_EQ(worker.traffic().payload_bytes_sent(),
+                worker.expected_traffic().payload_bytes_sent());
+      EXPECT_EQ(worker.traffic().messages_received(),
+                worker.expected_traffic().messages_received());
+    }
+    for (const Gate& gate : result.gates())
+      EXPECT_TRUE(gate.passed()) << gate.name() << ": " << gate.detail();
+    return run.parameters_sha256();
+  }
+
+  std::string RunAndHash(const std::string& strategy, const std::vector<std::string>& more = {}) {
+    return Hash(Run(absl::StrCat("run", ++runs_), Flags(strategy, more)));
+  }
+
+ private:
+  int runs_ = 0;
+};
+
+TEST_P(EquivalenceTest, PsRingAndLocalHaveOneHash) {
+  WriteMnistFiles(data_dir(), 50, 20);
+  const std::string local = RunAndHash("local");
+  EXPECT_EQ(local.size(), 64u);
+  EXPECT_EQ(RunAndHash("ring"), local);
+  for (int shards = 1; shards <= 3; ++shards) {
+    EXPECT_EQ(RunAndHash("ps", {absl::StrCat("--ps_shards=", shards)}), local)
+        << shards << " shards";
+  }
+}
+
+TEST_P(EquivalenceTest, SmallFramesAndOtherOptimizersChangeNothing) {
+  WriteMnistFiles(data_dir(), 50, 20);
+  const std::vector<std::string> adam = {"--optimizer=adamw", "--learning_rate=0.01",
+                                         "--momentum=0", "--weight_decay=0.1",
+                                         "--frame_bytes=1024"};
+  const std::string local = RunAndHash("local", adam);
+  EXPECT_EQ(RunAndHash("ring", adam), local);
+  EXPECT_EQ(RunAndHash("ps", adam), local);
+}
+
+INSTANTIATE_TEST_SUITE_P(Workers, EquivalenceTest, ::testing::Values(1, 2, 3, 4));
+
+class LenetTest : public JobTest {};
+
+TEST_F(LenetTest, HasOneHashToo) {
+  WriteMnistFiles(data_dir(), 40, 20);
+  const auto run = [this](const std::string& strategy) {
+    return Run(strategy, {"--strategy=" + strategy, "--workers=2", "--batch_size=8", "--steps=4",
+                          "--model=lenet", "--warmup_steps=0"})
+        .runs(0)
+        .parameters_sha256();
+  };
+  const std::string local = run("local");
+  EXPECT_EQ(run("ring"), local);
+  EXPECT_EQ(run("ps"), local);
+}
+
+class CompareTest : public JobTest {};
+
+TEST_F(CompareTest, LeavesAReportOfAllRuns) {
+  WriteMnistFiles(data_dir(), 64, 20);
+  std::vector<std::string> flags =
+      JobFlags({"--strategies=ps,ring,local", "--workers=1,2", "--trials=2", "--steps=4",
+                "--warmup_steps=1", "--global_batch=16", "--out=" + folder() + "/out"});
+  flags.insert(flags.begin(), "compare");
+  const TestProcess::Ended ended = RunProcess(Command("ringside", flags), absl::Minutes(2));
+  ASSERT_EQ(ended.status, 0) << ended.output;
+  const ComparisonResult result = ReadResult(folder() + "/out");
+  EXPECT_EQ(result.runs_size(), 12);
+  EXPECT_EQ(result.cells_size(), 6);
+  EXPECT_EQ(result.verdict_size(), 2);
+  for (const Gate& gate : result.gates())
+    EXPECT_TRUE(gate.passed()) << gate.name() << ": " << gate.detail();
+  for (const RunResult& run : result.runs()) EXPECT_EQ(run.global_batch_size(), 16);
+  for (const char* name : {"report.html", "summary.md", "results.csv"}) {
+    EXPECT_TRUE(std::filesystem::exists(folder() + "/out/" + name)) << name;
+  }
+  // Results are not overwritten by accident.
+  const TestProcess::Ended again = RunProcess(Command("ringside", flags), absl::Minutes(1));
+  EXPECT_EQ(again.status, 2) << again.output;
+  EXPECT_THAT(again.output, ::testing::HasSubstr("--overwrite"));
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,132 @@
+// A process that is killed or stopped in mid-step: every other one ends within the lease and names
+// it; nothing stays behind.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/time/clock.h"
+#include "tests/integration/job.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+
+constexpr absl::Duration kLease = absl::Seconds(3);
+// For what comes after the verdict on a busy machine: processes end, the launcher sums up.
+constexpr absl::Duration kSlack = absl::Seconds(5);
+
+struct Fault {
+  std::string name;
+  std::string strategy;
+  std::string victim;       // in messages
+  std::string victim_flag;  // in the victim's command line
+  int signal;
+};
+
+class FaultTest : public JobTest, public ::testing::WithParamInterface<Fault> {
+ protected:
+  std::string out() const { return folder() + "/out"; }
+
+  std::unique_ptr<TestProcess> StartEndlessJob(const std::string& strategy) {
+    WriteMnistFiles(data_dir(), 64, 10);
+    std::vector<std::string> flags =
+        JobFlags({"--strategy=" + strategy, "--workers=3", "--ps_shards=2", "--batch_size=8",
+                  "--steps=100000000", absl::StrCat("--lease=", absl::FormatDuration(kLease)),
+                  "--out=" + out()});
+    flags.insert(flags.begin(), "run");
+    return TestProcess::Start(Command("ringside", flags));
+  }
+
+  // Steps are written as they are done, so a first record says that training is under way.
+  bool AwaitTraining() const {
+    const std::string steps = out() + "/steps/worker-0.jsonl";
+    return AwaitCondition(
+        [&] {
+          std::error_code error;
+          const auto size = std::filesystem::file_size(steps, error);
+          return !error && size > 0;
+        },
+        absl::Seconds(60));
+  }
+
+  static pid_t FindChild(pid_t launcher, const std::string& binary, const std::string& flag) {
+    for (const ProcessEntry& entry : DescendantsOf(launcher)) {
+      if (absl::StrContains(entry.command_line, Binary(binary)) &&
+          absl::StrContains(entry.command_line, flag)) {
+        return entry.pid;
+      }
+    }
+    return -1;
+  }
+
+  std::string Log(const std::string& name) const {
+    std::ifstream file(out() + "/logs/" + name + ".log");
+    return std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  }
+};
+
+TEST_P(FaultTest, IsNamedByAllWithinTheLease) {
+  const Fault& fault = GetParam();
+  const std::unique_ptr<TestProcess> job = StartEndlessJob(fault.strategy);
+  ASSERT_TRUE(AwaitTraining()) << job->output();
+  const bool shard = absl::StartsWith(fault.victim, "shard");
+  const pid_t victim = FindChild(job->pid(), shard ? "ps_server" : "worker", fault.victim_flag);
+  ASSERT_GT(victim, 0);
+
+  const absl::Time start = absl::Now();
+  ASSERT_EQ(kill(victim, fault.signal), 0);
+  const TestProcess::Ended ended = job->Wait(kLease + kSlack + absl::Seconds(30));
+  const absl::Duration took = absl::Now() - start;
+
+  EXPECT_EQ(ended.status, 1) << ended.output;
+  EXPECT_LT(took, kLease + kSlack) << ended.output;
+  EXPECT_THAT(ended.output, HasSubstr(absl::StrCat(fault.victim, " was lost at step ")))
+      << ended.output;
+  EXPECT_TRUE(AwaitNoProcessMatching(folder(), absl::Seconds(5)).empty());
+  // Every survivor says the same in its own last line.
+  std::vector<std::string> survivors = {"worker-0", "worker-1", "worker-2"};
+  if (fault.strategy == "ps") survivors.insert(survivors.end(), {"shard-0", "shard-1"});
+  for (const std::string& survivor : survivors) {
+    if (absl::StrReplaceAll(survivor, {{"-", " "}}) == fault.victim) continue;
+    EXPECT_THAT(Log(survivor), HasSubstr(absl::StrCat(fault.victim, " was lost at step ")))
+        << survivor;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Faults, FaultTest,
+    ::testing::Values(Fault{"RingWorkerKilled", "ring", "worker 1", "--rank=1", SIGKILL},
+                      Fault{"RingWorkerStopped", "ring", "worker 2", "--rank=2", SIGSTOP},
+                      Fault{"RingWorkerZeroKilled", "ring", "worker 0", "--rank=0", SIGKILL},
+                      Fault{"PsWorkerKilled", "ps", "worker 2", "--rank=2", SIGKILL},
+                      Fault{"PsWorkerStopped", "ps", "worker 1", "--rank=1", SIGSTOP},
+                      Fault{"ShardKilled", "ps", "shard 1", "--shard=1", SIGKILL},
+                      Fault{"ShardStopped", "ps", "shard 0", "--shard=0", SIGSTOP}),
+    [](const ::testing::TestParamInfo<Fault>& info) { return info.param.name; });
+
+class EndTest : public FaultTest {};
+
+TEST_F(EndTest, CtrlCEndsEverything) {
+  const std::unique_ptr<TestProcess> job = StartEndlessJob("ps");
+  ASSERT_TRUE(AwaitTraining()) << job->output();
+  job->Signal(SIGINT);
+  EXPECT_EQ(job->Wait(absl::Seconds(20)).status, 130);
+  EXPECT_TRUE(AwaitNoProcessMatching(folder(), absl::Seconds(5)).empty());
+}
+
+TEST_F(EndTest, NothingOutlivesAKilledLauncher) {
+  const std::unique_ptr<TestProcess> job = StartEndlessJob("ring");
+  ASSERT_TRUE(AwaitTraining()) << job->output();
+  ASSERT_EQ(DescendantsOf(job->pid()).size(), 3u);
+  job->Signal(SIGKILL);
+  job->Wait(absl::Seconds(10));
+  EXPECT_TRUE(AwaitNoProcessMatching(folder(), absl::Seconds(5)).empty());
+}
+
+}  // namespace
+}  // namespace ringside
