@@ -9,9 +9,11 @@
 #include "common/arena.h"
 #include "common/check.h"
 #include "common/status_macros.h"
+#include "common/vectorize.h"
 
-// Scalars are worked out in double and then rounded to float, elements are computed in float throughout: as LibTorch does
-// on a CPU. The loops have no branches, so that the compiler vectorizes them; that changes no rounding.
+// Scalars are worked out in double and then rounded to float, elements are computed in float
+// throughout: as LibTorch does on a CPU. The loops have no branches, so that the compiler
+// vectorizes them; that changes no rounding.
 
 namespace ringside {
 namespace {
@@ -50,7 +52,7 @@ class Sgd final : public Optimizer {
     float* p = parameters.data();
     const float rate = learning_rate_, decay = weight_decay_;
     const size_t n = parameters.size();
-#pragma GCC ivdep
+    RINGSIDE_INDEPENDENT_ITERATIONS
     for (size_t i = 0; i < n; ++i) p[i] -= rate * (g[i] + decay * p[i]);
   }
 
@@ -61,7 +63,7 @@ class Sgd final : public Optimizer {
     float* v = velocity_->span().data();
     const float rate = learning_rate_, decay = weight_decay_, momentum = momentum_;
     const size_t n = parameters.size();
-#pragma GCC ivdep
+    RINGSIDE_INDEPENDENT_ITERATIONS
     for (size_t i = 0; i < n; ++i) {
       const float d = g[i] + decay * p[i];
       v[i] = momentum * v[i] + d;
@@ -73,7 +75,8 @@ class Sgd final : public Optimizer {
   const float momentum_;
   const float weight_decay_;
   const bool nesterov_;
-  const std::unique_ptr<Arena> velocity_;  // null without momentum; starts at zero, so step 1 sets it to the gradient
+  const std::unique_ptr<Arena>
+      velocity_;  // null without momentum; starts at zero, so step 1 sets it to the gradient
 };
 
 // Adam, and AdamW where the decay is decoupled.
@@ -107,7 +110,7 @@ class Adam final : public Optimizer {
     float* m = mean_->span().data();
     float* s = square_->span().data();
     const size_t n = parameters.size();
-#pragma GCC ivdep
+    RINGSIDE_INDEPENDENT_ITERATIONS
     for (size_t i = 0; i < n; ++i) {
       const float g = gradient[i] + decay * p[i];
       m[i] = beta1 * m[i] + rest1 * g;
@@ -135,7 +138,8 @@ absl::Status OptimizerConfig::Validate() const {
   }
   if (!InHalfOpenUnit(momentum)) return Refuse("momentum", momentum, "at least 0 and less than 1");
   if (momentum != 0 && name != "sgd") {
-    return Refuse("momentum", momentum, absl::StrCat("0 with --optimizer=", name, "; it is of sgd"));
+    return Refuse("momentum", momentum,
+                  absl::StrCat("0 with --optimizer=", name, "; it is of sgd"));
   }
   if (nesterov && momentum == 0) {
     return absl::InvalidArgumentError(

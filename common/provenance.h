@@ -7,8 +7,9 @@
 
 namespace ringside {
 
-// Build commit, type and compiler, kernel, CPU model, cores, memory, huge-page setting, `started_at`, and the versions of
-// Abseil and Protobuf; whoever links gRPC or LibTorch adds theirs. What the system does not tell stays empty. Thread-safe.
+// Build commit, type and compiler, kernel, CPU model, cores, memory, huge-page setting,
+// `started_at`, and the versions of Abseil and Protobuf; whoever links gRPC or LibTorch adds
+// theirs. What the system does not tell stays empty. Thread-safe.
 Provenance ReadProvenance(absl::Time started_at);
 
 }  // namespace ringside

@@ -5,6 +5,7 @@
 
 #include "common/check.h"
 #include "common/element_range.h"
+#include "common/vectorize.h"
 
 namespace ringside {
 
@@ -14,7 +15,7 @@ void Add(absl::Span<const float> a, absl::Span<const float> b, absl::Span<float>
   const float* pb = b.data();
   float* po = out.data();
   const size_t n = out.size();
-#pragma GCC ivdep
+  RINGSIDE_INDEPENDENT_ITERATIONS
   for (size_t i = 0; i < n; ++i) po[i] = pa[i] + pb[i];
 }
 

@@ -115,6 +115,8 @@ void ProgressPrinter::Show(absl::string_view line, absl::Time now) {
   if (terminal_) {
     fprintf(stderr, "\r%s\x1b[K", CutToColumns(text, TerminalColumns() - 1).c_str());
     on_line_ = true;
+  } else if (next_print_ == absl::InfinitePast()) {
+    next_print_ = now + kPrintInterval;  // a short job needs no line
   } else if (now >= next_print_) {
     fprintf(stderr, "%s\n", text.c_str());
     next_print_ = now + kPrintInterval;

@@ -27,7 +27,9 @@ void ShardExecutor::PushFrame(const FrameHeader& header, FramePayload payload) {
   Enqueue(Frame{header, std::move(payload)});
 }
 
-void ShardExecutor::StreamEnded(int worker, const absl::Status& how) { Enqueue(End{worker, how}); }
+void ShardExecutor::StreamEnded(int worker, absl::Status how) {
+  Enqueue(End{worker, std::move(how)});
+}
 
 void ShardExecutor::Enqueue(Event event) {
   MutexLock lock(&mutex_);
@@ -36,9 +38,9 @@ void ShardExecutor::Enqueue(Event event) {
   if (queue_.size() == 1) arrived_.NotifyOne();
 }
 
-void ShardExecutor::Stop(const absl::Status& why) {
+void ShardExecutor::Stop(absl::Status why) {
   MutexLock lock(&mutex_);
-  if (stop_.ok()) stop_ = why.ok() ? absl::CancelledError("stopped") : why;
+  if (stop_.ok()) stop_ = why.ok() ? absl::CancelledError("stopped") : std::move(why);
   arrived_.NotifyOne();
 }
 
@@ -65,14 +67,12 @@ void ShardExecutor::Run() {
     batch.clear();
     if (failure.ok()) failure = CheckDeadline(absl::Now());
   }
-  {
-    MutexLock lock(&mutex_);
-    outcome_ = failure;
-    account_ = {shard_->closed_steps(), fold_time_};
-    queue_.clear();
-    finished_.NotifyAll();
-  }
   if (!failure.ok()) streams_->CloseAll(failure);
+  MutexLock lock(&mutex_);
+  outcome_ = std::move(failure);
+  account_ = {shard_->closed_steps(), fold_time_};
+  queue_.clear();
+  finished_.NotifyAll();
 }
 
 absl::Status ShardExecutor::TakeEvents(absl::Time deadline, std::vector<Event>* batch) {

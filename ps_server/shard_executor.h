@@ -35,7 +35,7 @@ class ShardExecutor {
     virtual void SendToAll(const ParameterShard::Result& result) = 0;
     // A frame of `worker` has left the queue; its stream may read another.
     virtual void FrameTaken(int worker) = 0;
-    // After the first failure, once.
+    // At the first failure, once, before Await returns.
     virtual void CloseAll(const absl::Status& failure) = 0;
   };
 
@@ -63,9 +63,9 @@ class ShardExecutor {
   // Hands over a frame from the stream of worker `header.sender`.
   void PushFrame(const FrameHeader& header, FramePayload payload);
   // The stream of `worker` is over: in good order (OK, after the worker's half-close) or not.
-  void StreamEnded(int worker, const absl::Status& how);
+  void StreamEnded(int worker, absl::Status how);
   // Ends the work with `why`, e.g. a verdict; OK counts as CANCELLED.
-  void Stop(const absl::Status& why);
+  void Stop(absl::Status why);
 
   // Blocks until every worker has ended its stream in good order (OK), or the first failure, whose
   // suspects are attached: what ParameterShard::Push refuses, UNAVAILABLE (a stream broke, or a

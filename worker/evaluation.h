@@ -9,8 +9,8 @@
 
 namespace ringside {
 
-// Over the samples `range` of `data`, in batches of a fixed size: the same range gives the same bits. Sums over ranks are
-// for the caller. Errors are the model's.
+// Over the samples `range` of `data`, in batches of a fixed size: the same range gives the same
+// bits. Sums over ranks are for the caller. Errors are the model's.
 absl::StatusOr<EvaluationSums> EvaluateRange(Model* model, const Dataset& data,
                                              const ElementRange& range);
 

@@ -20,19 +20,21 @@ constexpr char kUsage[] =
     "worker: trains one rank of a job, together with the workers and servers of the other ranks.\n"
     "\n"
     "  worker --strategy=local --workers=4 --epochs=5              all ranks in one process\n"
-    "  worker --coordinator=HOST:PORT --rank=R --workers=N ...     one rank; the same job flags on all\n"
+    "  worker --coordinator=HOST:PORT --rank=R --workers=N ...     one rank; the same job flags on "
+    "all\n"
     "\n"
-    "The coordinator is `ringside coordinator`, or worker 0 with --host_coordinator. Under torchrun,\n"
+    "The coordinator is `ringside coordinator`, or worker 0 with --host_coordinator. Under "
+    "torchrun,\n"
     "Slurm, Open MPI, PMI and Kubeflow the rank and the number of workers need no flags.\n"
     "`ringside run` starts all processes of a job on this machine.\n"
     "\n"
     "Flags and their defaults:\n";
 
-absl::StatusOr<ringside::WorkerConfig> ConfigFrom(const ringside::CommandLine& command_line, int argc,
-                                                  char** argv) {
+absl::StatusOr<ringside::WorkerConfig> ConfigFrom(const ringside::CommandLine& command_line,
+                                                  int argc, char** argv) {
   if (!command_line.positional.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("unexpected argument ", command_line.positional[0], "; worker takes flags only"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "unexpected argument ", command_line.positional[0], "; worker takes flags only"));
   }
   const ringside::Environment environment = ringside::ReadEnvironment();
   RINGSIDE_ASSIGN_OR_RETURN(const ringside::JobConfig job, ringside::JobConfigFromFlags());

@@ -22,12 +22,13 @@ struct RunResultParts {
   std::vector<std::string> command;
 };
 
-// The warm-up is the job's, but none for a job that is not longer than it. The hash is empty when ranks disagree. INTERNAL:
-// a blob cannot be read; names whose.
+// The warm-up is the job's, but none for a job that is not longer than it. The hash is empty when
+// ranks disagree. INTERNAL: a blob cannot be read; names whose.
 absl::StatusOr<RunResult> AssembleRunResult(const RunResultParts& parts);
 
-// Writes <out>/results.json as protobuf's JSON with the field names of results.proto: first under another name, so that the
-// file is there whole or not at all. DATA_LOSS: it cannot be written; names the path and what the system says.
+// Writes <out>/results.json as protobuf's JSON with the field names of results.proto: first under
+// another name, so that the file is there whole or not at all. DATA_LOSS: it cannot be written;
+// names the path and what the system says.
 absl::Status WriteRunResult(const RunResult& result, const std::string& out);
 
 }  // namespace ringside

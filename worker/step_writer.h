@@ -12,21 +12,23 @@
 
 namespace ringside {
 
-// Creates <out> and <out>/steps where they are missing, and tries whether files can be made there; leaves none.
-// INVALID_ARGUMENT: names the folder and what the system says.
+// Creates <out> and <out>/steps where they are missing, and tries whether files can be made there;
+// leaves none. INVALID_ARGUMENT: names the folder and what the system says.
 absl::Status PrepareOutputFolder(const std::string& out);
 
-// One line: the fields of the record by their names in results.proto, all of them, with plain numbers (NaN and infinities
-// as strings, as in protobuf's JSON, which also reads these lines).
+// One line: the fields of the record by their names in results.proto, all of them, with plain
+// numbers (NaN and infinities as strings, as in protobuf's JSON, which also reads these lines).
 std::string ToJsonLine(const StepRecord& record);
 
 // Thread-compatible. Lines reach the file about once per second of training and at the end.
 class StepWriter {
  public:
-  // Replaces an older file. INVALID_ARGUMENT: it cannot be opened; names the path and what the system says.
+  // Replaces an older file. INVALID_ARGUMENT: it cannot be opened; names the path and what the
+  // system says.
   static absl::StatusOr<std::unique_ptr<StepWriter>> Create(const std::string& out, int rank);
 
-  // DATA_LOSS, here and in Close: what was written did not reach the file, e.g. because the disk is full.
+  // DATA_LOSS, here and in Close: what was written did not reach the file, e.g. because the disk is
+  // full.
   absl::Status Append(const StepRecord& record);
   absl::Status Close();
 

@@ -28,18 +28,17 @@ absl::StatusOr<Product> UpdateWith(std::unique_ptr<GradientSummer> summer,
                                    std::map<std::string, std::string> facts) {
   Product product;
   product.facts = std::move(facts);
-  RINGSIDE_ASSIGN_OR_RETURN(
-      product.synchronizer,
-      SynchronousUpdate::Create(
-          {plan, config.hosted_ranks(), config.job.optimizer, std::move(summer)}));
+  RINGSIDE_ASSIGN_OR_RETURN(product.synchronizer,
+                            SynchronousUpdate::Create({plan, config.hosted_ranks(),
+                                                       config.job.optimizer, std::move(summer)}));
   return product;
 }
 
 absl::StatusOr<Endpoint> DataEndpoint(const Member& member) {
   auto endpoint = ParseEndpoint(member.data_endpoint());
   if (endpoint.ok()) return endpoint;
-  return absl::InternalError(absl::StrCat(ToString(member.id()), " published no usable endpoint: ",
-                                          endpoint.status().message()));
+  return absl::InternalError(absl::StrCat(
+      ToString(member.id()), " published no usable endpoint: ", endpoint.status().message()));
 }
 
 class LocalFactory final : public SynchronizerFactory {

@@ -32,10 +32,9 @@ absl::StatusOr<std::unique_ptr<Trainer>> Trainer::Create(Config config, const Da
   auto trainer =
       absl::WrapUnique(new Trainer(std::move(config), data, plan, model, std::move(sampler),
                                    std::move(parameters), std::move(gradients)));
-  RINGSIDE_RETURN_IF_ERROR(model->Bind(trainer->parameters_->span(), trainer->gradients_->span(),
-                                       [tracker = &trainer->tracker_](int parameter) {
-                                         tracker->ParameterReady(parameter);
-                                       }));
+  RINGSIDE_RETURN_IF_ERROR(model->Bind(
+      trainer->parameters_->span(), trainer->gradients_->span(),
+      [tracker = &trainer->tracker_](int parameter) { tracker->ParameterReady(parameter); }));
   return trainer;
 }
 
@@ -50,8 +49,7 @@ Trainer::Trainer(Config config, const Dataset* data, const BucketPlan* plan, Mod
       gradients_(std::move(gradients)),
       sampler_(std::move(sampler)),
       tracker_(*plan, [this](int bucket) { Submit(bucket); }) {
-  total_steps_ =
-      config_.steps > 0 ? config_.steps : config_.epochs * sampler_.steps_per_epoch();
+  total_steps_ = config_.steps > 0 ? config_.steps : config_.epochs * sampler_.steps_per_epoch();
   const int64_t batch = std::min(config_.global_batch_size, data->size());
   const int64_t largest_share = (batch + config_.world_size - 1) / config_.world_size;
   images_.resize(largest_share * data->image_elements());
@@ -82,8 +80,8 @@ absl::StatusOr<StepRecord> Trainer::RunStep() {
   record.set_step_s(absl::ToDoubleSeconds(config_.clock() - begin));
   record.set_exposed_comm_s(absl::ToDoubleSeconds(stats.exposed_communication));
   record.set_optimizer_s(absl::ToDoubleSeconds(stats.optimizer));
-  record.set_other_s(record.step_s() - record.data_s() - record.forward_s() -
-                     record.backward_s() - record.exposed_comm_s() - record.optimizer_s());
+  record.set_other_s(record.step_s() - record.data_s() - record.forward_s() - record.backward_s() -
+                     record.exposed_comm_s() - record.optimizer_s());
   return record;
 }
 
@@ -91,9 +89,8 @@ absl::Status Trainer::PlayRank(int rank, StepRecord* record) {
   const absl::Duration start = config_.clock();
   const Sampler::Share share = sampler_.ShareOf(step_, config_.world_size, rank);
   const int64_t samples = static_cast<int64_t>(share.indices.size());
-  const Batch batch = {
-      absl::MakeConstSpan(images_).subspan(0, samples * data_->image_elements()),
-      absl::MakeConstSpan(labels_).subspan(0, samples)};
+  const Batch batch = {absl::MakeConstSpan(images_).subspan(0, samples * data_->image_elements()),
+                       absl::MakeConstSpan(labels_).subspan(0, samples)};
   data_->Fetch(share.indices, absl::MakeSpan(images_).subspan(0, batch.images.size()),
                absl::MakeSpan(labels_).subspan(0, samples));
   record->set_data_s(record->data_s() + absl::ToDoubleSeconds(config_.clock() - start));
@@ -116,7 +113,8 @@ absl::Status Trainer::PlayRank(int rank, StepRecord* record) {
     record->set_forward_s(record->forward_s() + absl::ToDoubleSeconds(backward - forward));
     record->set_backward_s(record->backward_s() + absl::ToDoubleSeconds(end - backward));
   }
-  // A rank without samples submits zeros, and parameters that got no gradient leave buckets unfilled.
+  // A rank without samples submits zeros, and parameters that got no gradient leave buckets
+  // unfilled.
   tracker_.Flush();
   return absl::OkStatus();
 }

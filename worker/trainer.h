@@ -1,7 +1,9 @@
-// The training loop: data, forward, backward with buckets submitted as they fill, sums, optimizer, record.
+// The training loop: data, forward, backward with buckets submitted as they fill, sums, optimizer,
+// record.
 //
-// Free of LibTorch: it knows a Model and a GradientSynchronizer. A process usually plays one rank; `local` plays all ranks
-// in turn. Thread-compatible: one thread calls everything, and it is the thread that LibTorch was configured on.
+// Free of LibTorch: it knows a Model and a GradientSynchronizer. A process usually plays one rank;
+// `local` plays all ranks in turn. Thread-compatible: one thread calls everything, and it is the
+// thread that LibTorch was configured on.
 #ifndef RINGSIDE_WORKER_TRAINER_H_
 #define RINGSIDE_WORKER_TRAINER_H_
 
@@ -37,17 +39,18 @@ class Trainer {
     std::function<absl::Duration()> clock;  // monotonic; any origin
   };
 
-  // Allocates all buffers and binds the model, whose parameters have their initial values from then on. All pointers are
-  // borrowed and must outlive the trainer. INVALID_ARGUMENT: an empty data set, no hosted rank, or more samples a step than
-  // memory allows to address.
+  // Allocates all buffers and binds the model, whose parameters have their initial values from then
+  // on. All pointers are borrowed and must outlive the trainer. INVALID_ARGUMENT: an empty data
+  // set, no hosted rank, or more samples a step than memory allows to address.
   static absl::StatusOr<std::unique_ptr<Trainer>> Create(Config config, const Dataset* data,
                                                          const BucketPlan* plan, Model* model);
 
   // Gives all ranks rank 0's parameters. `synchronizer` is borrowed. Errors are the synchronizer's.
   absl::Status Start(GradientSynchronizer* synchronizer);
 
-  // Trains all steps that are left. `on_step` gets each record as soon as its step is over; its time counts to no step. The
-  // first error ends the run: of the synchronizer, of the model, of `on_step`.
+  // Trains all steps that are left. `on_step` gets each record as soon as its step is over; its
+  // time counts to no step. The first error ends the run: of the synchronizer, of the model, of
+  // `on_step`.
   absl::Status Run(const std::function<absl::Status(const StepRecord&)>& on_step);
 
   int64_t total_steps() const { return total_steps_; }

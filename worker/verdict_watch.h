@@ -1,6 +1,6 @@
-// What happens in this process when the job has a verdict: the synchronizer is aborted, so that the training thread returns
-// with it; and if the thread is elsewhere, e.g. in a long forward pass, and does not return soon, the process ends. After a
-// verdict nobody lingers.
+// What happens in this process when the job has a verdict: the synchronizer is aborted, so that the
+// training thread returns with it; and if the thread is elsewhere, e.g. in a long forward pass, and
+// does not return soon, the process ends. After a verdict nobody lingers.
 //
 // Thread-safe. Owns one thread.
 #ifndef RINGSIDE_WORKER_VERDICT_WATCH_H_
@@ -19,12 +19,14 @@ namespace ringside {
 
 class VerdictWatch {
  public:
-  // `end` gets the verdict `grace` after it came, on the watch's thread. In earnest it does not return.
+  // `end` gets the verdict `grace` after it came, on the watch's thread. In earnest it does not
+  // return.
   VerdictWatch(absl::Duration grace, std::function<void(const absl::Status&)> end);
   // The training thread is back: `end` is not called any more.
   ~VerdictWatch();
 
-  // Borrows what is to be aborted; it must outlive the watch. Aborted at once if the verdict is there already.
+  // Borrows what is to be aborted; it must outlive the watch. Aborted at once if the verdict is
+  // there already.
   void Attach(GradientSynchronizer* synchronizer) ABSL_LOCKS_EXCLUDED(mutex_);
   // The verdict. Only the first one counts.
   void Deliver(const absl::Status& verdict) ABSL_LOCKS_EXCLUDED(mutex_);

@@ -22,15 +22,16 @@ struct WorkerConfig {
   absl::optional<Endpoint> coordinator;  // unset: this process is the whole job
   bool host_coordinator = false;         // in this process
   std::string token;
-  std::vector<std::string> command;      // argv, with the token hidden
+  std::vector<std::string> command;  // argv, with the token hidden
 
   // Ranks that this process plays, ascending.
   std::vector<int> hosted_ranks() const;
 };
 
-// Pure. Without a rank flag the launcher's environment says the rank. `local` is one process, which needs no coordinator
-// and no launcher. INVALID_ARGUMENT and FAILED_PRECONDITION: the job does not validate, a bad coordinator address, no
-// coordinator, no rank, or more than one process of `local`.
+// Pure. Without a rank flag the launcher's environment says the rank. `local` is one process, which
+// needs no coordinator and no launcher. INVALID_ARGUMENT and FAILED_PRECONDITION: the job does not
+// validate, a bad coordinator address, no coordinator, no rank, or more than one process of
+// `local`.
 absl::StatusOr<WorkerConfig> MakeWorkerConfig(const JobConfig& job, const ProcessConfig& process,
                                               const Environment& environment,
                                               const std::vector<std::string>& arguments);

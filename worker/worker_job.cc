@@ -27,14 +27,19 @@ namespace {
 
 constexpr absl::Duration kLogEvery = absl::Seconds(5);
 
-// Time for the training thread to return after a verdict. A verdict may take most of a lease to come, and everybody must be
-// gone when it is over.
+// Time for the training thread to return after a verdict. A verdict may take most of a lease to
+// come, and everybody must be gone when it is over.
 absl::Duration GraceAfterVerdict(absl::Duration lease) {
   return std::max(absl::Milliseconds(200), std::min(absl::Seconds(2), lease / 5));
 }
 
 absl::Duration SteadyClock() {
   return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+// A port that the user named and that is taken is a wrong flag, not a broken network.
+absl::Status AsBadInput(const absl::Status& status) {
+  return absl::IsUnavailable(status) ? absl::FailedPreconditionError(status.message()) : status;
 }
 
 Traffic ToProto(const TrafficCounters& counters) {
@@ -73,13 +78,14 @@ absl::Status WorkerJob::Prepare() {
   trainer.steps = config_.job.steps;
   trainer.epochs = config_.job.epochs;
   trainer.clock = SteadyClock;
-  RINGSIDE_ASSIGN_OR_RETURN(trainer_,
-                            Trainer::Create(std::move(trainer), &workload_->training,
-                                            workload_->plan.get(), workload_->model.get()));
+  RINGSIDE_ASSIGN_OR_RETURN(
+      trainer_, Trainer::Create(std::move(trainer), &workload_->training, workload_->plan.get(),
+                                workload_->model.get()));
   progress_.set_total_steps(trainer_->total_steps());
-  if (!config_.job.out.empty()) RINGSIDE_RETURN_IF_ERROR(PrepareOutputFolder(config_.job.out));
-  RINGSIDE_ASSIGN_OR_RETURN(factory_, SynchronizerFactory::Create(config_));
-  return absl::OkStatus();
+  auto factory = SynchronizerFactory::Create(config_);
+  RINGSIDE_RETURN_IF_ERROR(AsBadInput(factory.status()));
+  factory_ = std::move(*factory);
+  return config_.job.out.empty() ? absl::OkStatus() : PrepareOutputFolder(config_.job.out);
 }
 
 absl::Status WorkerJob::StartCoordinator() {
@@ -92,7 +98,9 @@ absl::Status WorkerJob::StartCoordinator() {
   server.lease = config_.job.lease;
   server.join_timeout = config_.job.join_timeout;
   server.announce = [](const std::string& line) { LogInfo(line); };
-  RINGSIDE_ASSIGN_OR_RETURN(server_, CoordinatorServer::Start(std::move(server)));
+  auto started = CoordinatorServer::Start(std::move(server));
+  RINGSIDE_RETURN_IF_ERROR(AsBadInput(started.status()));
+  server_ = std::move(*started);
   return absl::OkStatus();
 }
 
@@ -110,7 +118,8 @@ absl::Status WorkerJob::Join() {
   DescribeWorkload(config_.job, *workload_, &request);
   auto client = CoordinatorClient::Join({*config_.coordinator, config_.job.join_timeout}, request);
   if (!client.ok()) {
-    // Others may have been refused for the same reason: let them hear it before the coordinator goes.
+    // Others may have been refused for the same reason: let them hear it before the coordinator
+    // goes.
     if (server_ != nullptr) server_->AwaitEnd(absl::Seconds(1));
     return client.status();
   }
@@ -152,18 +161,17 @@ absl::Status WorkerJob::Train() {
     RINGSIDE_ASSIGN_OR_RETURN(steps, StepWriter::Create(config_.job.out, config_.rank));
   }
   if (client_ != nullptr) {
-    RINGSIDE_RETURN_IF_ERROR(client_->Barrier("train", WorkersOf(client_->membership()),
-                                              config_.job.step_timeout));
+    RINGSIDE_RETURN_IF_ERROR(
+        client_->Barrier("train", WorkersOf(client_->membership()), config_.job.step_timeout));
   }
   const TrafficCounters before = synchronizer_->traffic();
   const absl::Duration begin = SteadyClock();
-  RINGSIDE_RETURN_IF_ERROR(trainer_->Run(
-      [&](const StepRecord& record) { return OnStep(steps.get(), record); }));
+  RINGSIDE_RETURN_IF_ERROR(
+      trainer_->Run([&](const StepRecord& record) { return OnStep(steps.get(), record); }));
   result_.set_train_s(absl::ToDoubleSeconds(SteadyClock() - begin));
   *result_.mutable_traffic() = ToProto(Difference(synchronizer_->traffic(), before));
-  *result_.mutable_expected_traffic() =
-      ToProto(Difference(synchronizer_->ExpectedTraffic(trainer_->total_steps()),
-                         synchronizer_->ExpectedTraffic(0)));
+  *result_.mutable_expected_traffic() = ToProto(Difference(
+      synchronizer_->ExpectedTraffic(trainer_->total_steps()), synchronizer_->ExpectedTraffic(0)));
   RINGSIDE_RETURN_IF_ERROR(synchronizer_->Shutdown());
   return steps == nullptr ? absl::OkStatus() : steps->Close();
 }
@@ -196,9 +204,8 @@ absl::StatusOr<Evaluation> WorkerJob::Evaluate() {
     sums.doubles[0] += own.loss;
   }
   if (client_ != nullptr) {
-    RINGSIDE_ASSIGN_OR_RETURN(
-        sums, client_->Reduce("evaluation", WorkersOf(client_->membership()), std::move(sums),
-                              config_.job.step_timeout));
+    RINGSIDE_ASSIGN_OR_RETURN(sums, client_->Reduce("evaluation", WorkersOf(client_->membership()),
+                                                    std::move(sums), config_.job.step_timeout));
   }
   Evaluation evaluation;
   evaluation.set_correct(sums.integers[0]);
@@ -233,8 +240,9 @@ absl::Status WorkerJob::Report() {
   LogInfo(absl::StrFormat("%d steps in %.1f s, parameters %s", result.total_steps(),
                           result_.train_s(), result.parameters_sha256()));
   if (result.has_evaluation()) {
-    LogInfo(absl::StrFormat("test accuracy %.2f %% (%d of %d)", 100 * result.evaluation().accuracy(),
-                            result.evaluation().correct(), result.evaluation().samples()));
+    LogInfo(absl::StrFormat("test accuracy %.2f %% (%d of %d)",
+                            100 * result.evaluation().accuracy(), result.evaluation().correct(),
+                            result.evaluation().samples()));
   }
   return config_.job.out.empty() ? absl::OkStatus() : WriteRunResult(result, config_.job.out);
 }
@@ -256,7 +264,8 @@ void WorkerJob::ReportProgress(const std::string& phase) {
 
 void WorkerJob::EndNow(const absl::Status& verdict) {
   const int exit_status = ExitStatus(verdict);
-  // Destructors would wait for the thread that does not return. The others must still hear the verdict from here.
+  // Destructors would wait for the thread that does not return. The others must still hear the
+  // verdict from here.
   if (server_ != nullptr) server_->AwaitEnd(GraceAfterVerdict(config_.job.lease));
   std::_Exit(exit_status);
 }

@@ -25,9 +25,10 @@ class WorkerJob {
  public:
   explicit WorkerJob(const WorkerConfig& config);
 
-  // Checks all input before anybody is met and before anything is written; then joins, trains, evaluates and leaves the
-  // results in `out`. The error is this process's own, or the job's verdict. Does not return after a verdict that finds the
-  // thread in a computation that takes longer than the rest of a lease: then the process ends with status 1.
+  // Checks all input before anybody is met and before anything is written; then joins, trains,
+  // evaluates and leaves the results in `out`. The error is this process's own, or the job's
+  // verdict. Does not return after a verdict that finds the thread in a computation that takes
+  // longer than the rest of a lease: then the process ends with status 1.
   absl::Status Run();
 
  private:

@@ -25,21 +25,20 @@ absl::StatusOr<std::unique_ptr<Workload>> Workload::Load(const JobConfig& job) {
     RINGSIDE_ASSIGN_OR_RETURN(test, LoadDataset(job, Split::kTest));
   }
   RINGSIDE_ASSIGN_OR_RETURN(auto facts, ConfigureTorch(job.threads));
-  RINGSIDE_ASSIGN_OR_RETURN(
-      std::unique_ptr<Model> model,
-      CreateModel({job.model, job.hidden, training.rows(), training.columns(), Dataset::kClasses,
-                   job.seed}));
+  RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Model> model,
+                            CreateModel({job.model, job.hidden, training.rows(), training.columns(),
+                                         Dataset::kClasses, job.seed}));
   RINGSIDE_ASSIGN_OR_RETURN(
       BucketPlan plan,
       BucketPlan::Create(model->Parameters(), job.first_bucket_bytes, job.bucket_bytes));
   if (job.shards() > plan.total_elements()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--ps_shards=", job.shards(), ": must be at most ", plan.total_elements(),
-                     ", the number of elements of the model"));
+    return absl::InvalidArgumentError(absl::StrCat("--ps_shards=", job.shards(),
+                                                   ": must be at most ", plan.total_elements(),
+                                                   ", the number of elements of the model"));
   }
-  return std::make_unique<Workload>(
-      Workload{std::move(training), std::move(test), std::move(model),
-               std::make_unique<const BucketPlan>(std::move(plan)), std::move(facts)});
+  return std::make_unique<Workload>(Workload{std::move(training), std::move(test), std::move(model),
+                                             std::make_unique<const BucketPlan>(std::move(plan)),
+                                             std::move(facts)});
 }
 
 void DescribeWorkload(const JobConfig& job, const Workload& workload, JoinRequest* request) {

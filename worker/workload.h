@@ -25,13 +25,14 @@ struct Workload {
   std::unique_ptr<const BucketPlan> plan;
   std::map<std::string, std::string> facts;  // of LibTorch and BLAS
 
-  // Configures LibTorch for the calling thread, reads the data, makes the model. NOT_FOUND and INVALID_ARGUMENT: bad data
-  // files, an unknown model, more shards than the model has elements.
+  // Configures LibTorch for the calling thread, reads the data, makes the model. NOT_FOUND and
+  // INVALID_ARGUMENT: bad data files, an unknown model, more shards than the model has elements.
   static absl::StatusOr<std::unique_ptr<Workload>> Load(const JobConfig& job);
 };
 
-// What this worker must have in common with the others, for the coordinator to compare: the job's shared settings, the
-// hash of the bucket plan, the number of training samples, and the list of parameters.
+// What this worker must have in common with the others, for the coordinator to compare: the job's
+// shared settings, the hash of the bucket plan, the number of training samples, and the list of
+// parameters.
 void DescribeWorkload(const JobConfig& job, const Workload& workload, JoinRequest* request);
 
 }  // namespace ringside

@@ -1,9 +1,5 @@
 #include "common/coordinator/coordinator_client.h"
 
-#include <unistd.h>
-
-#include <algorithm>
-#include <random>
 #include <set>
 #include <thread>
 #include <utility>
@@ -12,13 +8,14 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "common/coordinator/failure_arbiter.h"
+#include "common/coordinator/join.h"
 #include "common/coordinator/member_list.h"
 #include "common/coordinator/monotonic_clock.h"
 #include "common/coordinator/verdict.h"
 #include "common/mutex.h"
 #include "common/network/grpc_server.h"
 #include "common/network/grpc_status.h"
-#include "common/network/host_identity.h"
+#include "common/status_macros.h"
 #include "common/suspects.h"
 #include "coordinator.grpc.pb.h"
 
@@ -27,8 +24,6 @@ namespace {
 
 // The coordinator's deadlines come first and name who is missing; ours only make sure of an end.
 constexpr absl::Duration kAnswerMargin = absl::Seconds(2);
-constexpr absl::Duration kPauseBetweenJoins = absl::Milliseconds(100);
-constexpr absl::Duration kProbeTimeout = absl::Milliseconds(500);
 
 // The coordinator is lost by the same rule as a member: silent for this part of the lease.
 constexpr double kCoordinatorLostAfter = FailureArbiter::kLostAfter;
@@ -39,59 +34,16 @@ void SetDeadline(grpc::ClientContext* context, absl::Time deadline) {
   context->set_deadline(absl::ToChronoTime(deadline));
 }
 
-uint64_t RandomNumber() {
-  std::random_device device;
-  std::mt19937_64 engine((uint64_t{device()} << 32) ^ device());
-  return std::max<uint64_t>(1, engine());
-}
-
 std::string OneLine(absl::string_view text) { return absl::StrReplaceAll(text, {{"\n", " "}}); }
-
-// Why the coordinator cannot be reached, in gRPC's words: a call on a channel that is not connected
-// fails with the last connection error.
-std::string ConnectionError(Coordinator::Stub* stub) {
-  grpc::ClientContext context;
-  SetDeadline(&context, absl::Now() + kProbeTimeout);
-  LeaveResponse response;
-  const grpc::Status status = stub->Leave(&context, LeaveRequest(), &response);
-  return status.error_code() == grpc::StatusCode::UNAVAILABLE ? OneLine(status.error_message())
-                                                              : "no answer";
-}
-
-absl::Status Unreachable(const CoordinatorClient::Config& config, absl::string_view why) {
-  return absl::UnavailableError(absl::StrCat("cannot reach the coordinator at ",
-                                             ToString(config.coordinator), " within ",
-                                             absl::FormatDuration(config.join_timeout), ": ", why));
-}
-
-absl::Status JoinError(const CoordinatorClient::Config& config, const grpc::Status& status) {
-  const absl::Status error = FromGrpcStatus(status);
-  if (absl::IsUnavailable(error)) return Unreachable(config, OneLine(error.message()));
-  if (absl::IsUnimplemented(error)) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "what listens at ", ToString(config.coordinator), " is not a coordinator of Ringside"));
-  }
-  // The coordinator's own deadline names who is missing; this one is ours.
-  if (absl::IsDeadlineExceeded(error) && SuspectsOf(error).empty()) {
-    return absl::DeadlineExceededError(
-        absl::StrCat("the coordinator at ", ToString(config.coordinator), " did not answer within ",
-                     absl::FormatDuration(config.join_timeout)));
-  }
-  return error;
-}
-
-void Complete(JoinRequest* request) {
-  Member* member = request->mutable_member();
-  if (!member->has_host()) *member->mutable_host() = ReadHostIdentity();
-  if (member->pid() == 0) member->set_pid(getpid());
-  if (request->incarnation() == 0) request->set_incarnation(RandomNumber());
-}
 
 class Client final : public CoordinatorClient {
  public:
   Client(Config config, MemberId self, Membership membership,
          std::shared_ptr<grpc::Channel> channel);
   ~Client() override;
+  // Returns once the coordinator has seen this member's session: from then on it notices at once
+  // when the process ends. ABORTED: there is a verdict already.
+  absl::Status AwaitSession();
 
   const Membership& membership() const override { return membership_; }
   absl::Status Barrier(const std::string& name, const std::vector<MemberId>& members,
@@ -144,6 +96,7 @@ class Client final : public CoordinatorClient {
   Mutex mutex_;
   CondVar changed_;
   Progress progress_ ABSL_GUARDED_BY(mutex_);
+  bool session_open_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Time acknowledged_ ABSL_GUARDED_BY(mutex_);
   absl::Time last_beat_ ABSL_GUARDED_BY(mutex_);
   absl::Status verdict_ ABSL_GUARDED_BY(mutex_);  // OK: none yet
@@ -182,6 +135,14 @@ Client::~Client() {
   session_context_.TryCancel();
   writer_.join();
   reader_.join();
+}
+
+absl::Status Client::AwaitSession() {
+  const absl::Time deadline = absl::Now() + lease_;  // a mute coordinator is found lost before
+  MutexLock lock(&mutex_);
+  while (!session_open_ && verdict_.ok() && changed_.WaitUntil(&mutex_, deadline)) {
+  }
+  return verdict_;
 }
 
 template <typename Request>
@@ -364,6 +325,8 @@ void Client::ReadEvents() {
 void Client::Acknowledged() {
   MutexLock lock(&mutex_);
   acknowledged_ = MonotonicNow();
+  if (!session_open_) changed_.NotifyAll();
+  session_open_ = true;
 }
 
 void Client::CoordinatorLost(absl::string_view why) {
@@ -405,28 +368,13 @@ absl::Status Client::AwaitVerdict(absl::Time deadline) {
 
 absl::StatusOr<std::unique_ptr<CoordinatorClient>> CoordinatorClient::Join(const Config& config,
                                                                            JoinRequest request) {
-  Complete(&request);
-  const absl::Time deadline = absl::Now() + config.join_timeout;
   const std::shared_ptr<grpc::Channel> channel = CreateGrpcChannel(config.coordinator);
-  const std::unique_ptr<Coordinator::Stub> stub = Coordinator::NewStub(channel);
-  while (true) {
-    if (!channel->WaitForConnected(absl::ToChronoTime(deadline))) {
-      return Unreachable(config, ConnectionError(stub.get()));
-    }
-    const absl::Duration left = deadline - absl::Now();
-    request.set_timeout_ms(std::max<int64_t>(1, absl::ToInt64Milliseconds(left)));
-    grpc::ClientContext context;
-    SetDeadline(&context, deadline + kAnswerMargin);
-    Membership membership;
-    const grpc::Status status = stub->Join(&context, request, &membership);
-    if (status.ok()) {
-      return std::unique_ptr<CoordinatorClient>(
-          std::make_unique<Client>(config, request.member().id(), std::move(membership), channel));
-    }
-    const bool again = status.error_code() == grpc::StatusCode::UNAVAILABLE;
-    if (!again || absl::Now() + kPauseBetweenJoins > deadline) return JoinError(config, status);
-    std::this_thread::sleep_for(absl::ToChronoMilliseconds(kPauseBetweenJoins));
-  }
+  const MemberId self = request.member().id();
+  RINGSIDE_ASSIGN_OR_RETURN(Membership membership,
+                            JoinOverChannel(config, channel, std::move(request)));
+  auto client = std::make_unique<Client>(config, self, std::move(membership), channel);
+  RINGSIDE_RETURN_IF_ERROR(client->AwaitSession());
+  return std::unique_ptr<CoordinatorClient>(std::move(client));
 }
 
 namespace {

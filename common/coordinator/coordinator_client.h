@@ -22,17 +22,18 @@ class CoordinatorClient {
  public:
   struct Config {
     Endpoint coordinator;
-    absl::Duration join_timeout =
-        absl::Seconds(120);  // for reaching the coordinator and for all others to join
+    // For reaching the coordinator, which may start later, and for all others to join.
+    absl::Duration join_timeout = absl::Seconds(120);
   };
   struct Sums {
     std::vector<int64_t> integers;
     std::vector<double> doubles;
   };
 
-  // Blocks until all members have joined. UNAVAILABLE: the coordinator cannot be reached in time
-  // (names its address); FAILED_PRECONDITION: refused, with the rank or setting at fault;
-  // DEADLINE_EXCEEDED: names who is missing.
+  // Blocks until all members have joined. Fills in the member's host and process id where `request`
+  // has none. UNAVAILABLE: the coordinator cannot be reached in time (names its address);
+  // FAILED_PRECONDITION: refused, with the rank, setting or parameter at fault; PERMISSION_DENIED:
+  // wrong token; DEADLINE_EXCEEDED: names who is missing; ABORTED: the job has a verdict.
   static absl::StatusOr<std::unique_ptr<CoordinatorClient>> Join(const Config& config,
                                                                  JoinRequest request);
   virtual ~CoordinatorClient() = default;
@@ -41,7 +42,9 @@ class CoordinatorClient {
   virtual const Membership& membership() const = 0;
 
   // `members` must be the same list on all callers. Each name is used once. DEADLINE_EXCEEDED:
-  // names who is missing; ABORTED: the job has a verdict, which is the message.
+  // names who is missing, with suspects; FAILED_PRECONDITION: the callers disagree on members or
+  // lengths, or one of them has left; ABORTED: the job has a verdict, which is the message (the
+  // culprit is attached as suspect). Calls after a verdict return it.
   virtual absl::Status Barrier(const std::string& name, const std::vector<MemberId>& members,
                                absl::Duration timeout) = 0;
   virtual absl::StatusOr<Sums> Reduce(const std::string& name, const std::vector<MemberId>& members,
@@ -56,13 +59,15 @@ class CoordinatorClient {
   virtual void ReportProgress(const Progress& progress) = 0;
 
   // `handler` is called once, from a thread of the client, with an ABORTED status as soon as there
-  // is a verdict or the coordinator is lost; at once if that has happened already. It must not call
-  // back into the client.
+  // is a verdict or the coordinator is lost; at once, from the caller's, if that has happened
+  // already. It must not call back into the client. Replaces an earlier handler, which on return
+  // neither runs nor will be called: nullptr before what it refers to is destroyed.
   virtual void SetVerdictHandler(std::function<void(const absl::Status&)> handler) = 0;
 
   // Tells the coordinator of a local failure (suspects attached with WithSuspects, none: this
   // process is the cause) and waits up to one lease for the verdict. Returns what to end with: the
-  // verdict if one comes, else `failure`.
+  // verdict if one comes, else `failure`; also `failure` itself, with its own code, where it is
+  // this process's own and the verdict says so.
   virtual absl::Status ResolveFailure(const absl::Status& failure, int64_t step) = 0;
 
   // Ends the membership in good order. Later calls fail.

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/coordinator/job.h"
 #include "common/coordinator/monotonic_clock.h"
+#include "common/coordinator/parked_call.h"
 #include "common/coordinator/session_reactor.h"
 #include "common/coordinator/verdict.h"
 #include "common/mutex.h"
@@ -28,17 +29,6 @@ constexpr int kTicksPerLease = 20;
 constexpr absl::Duration kShortestTick = absl::Milliseconds(5);
 constexpr absl::Duration kLongestTick = absl::Milliseconds(100);
 constexpr size_t kMaxRefusalsQueued = 100;
-
-// A call that is answered later: whoever takes its finisher out of the server's table does it.
-class ParkedCall final : public grpc::ServerUnaryReactor {
- public:
-  explicit ParkedCall(std::function<void()> on_cancel) : on_cancel_(std::move(on_cancel)) {}
-  void OnCancel() override { on_cancel_(); }
-  void OnDone() override { delete this; }
-
- private:
-  const std::function<void()> on_cancel_;
-};
 
 Contribution MakeContribution(MeetingKind kind, const std::string& name,
                               const google::protobuf::RepeatedPtrField<MemberId>& members) {

@@ -24,14 +24,15 @@ class CoordinatorServer {
   struct Config {
     BindAddress bind;
     std::string token;    // members must present the same one; may be empty
-    int world_size = 0;   // 0: what the first worker to join says
+    int world_size = 0;   // 0: what the first member to join says
     int num_shards = -1;  // -1: the same
-    absl::Duration lease =
-        absl::Seconds(10);  // a silent member is lost, and all know it, within this time
-    absl::Duration join_timeout = absl::Seconds(120);
-    absl::Duration announce_interval =
-        absl::Seconds(3);                              // "have worker 0, shard 0; missing worker 1"
-    std::function<void(const std::string&)> announce;  // gets those lines; may be empty
+    // A silent member is lost, and all know it, within this time.
+    absl::Duration lease = absl::Seconds(10);
+    absl::Duration join_timeout = absl::Seconds(120);  // for members that do not bring their own
+    // Gets a line every interval while members are missing ("have worker 0; missing worker 1"), and
+    // one for each refusal. Called from the coordinator's own thread; may be empty.
+    absl::Duration announce_interval = absl::Seconds(3);
+    std::function<void(const std::string&)> announce;
   };
   struct MemberState {
     Member member;
@@ -39,7 +40,10 @@ class CoordinatorServer {
     bool left = false;
   };
 
+  // UNAVAILABLE: no port of the range is free. INVALID_ARGUMENT: the lease is not positive.
   static absl::StatusOr<std::unique_ptr<CoordinatorServer>> Start(Config config);
+  // Ends all calls; members that have not left take the coordinator for lost. Takes a second at
+  // most.
   virtual ~CoordinatorServer() = default;
 
   virtual const Endpoint& endpoint() const = 0;
@@ -47,7 +51,7 @@ class CoordinatorServer {
   virtual std::vector<MemberState> Members() const = 0;
   virtual absl::optional<Verdict> verdict() const = 0;
   // Somebody who watches the process saw it end: a primary cause, like a broken session. Ignored
-  // for members that left.
+  // for members that left. Before all have joined it ends the wait of those who have.
   virtual void ReportExit(const MemberId& member, const std::string& how) = 0;
   // Returns true once every member has left or, after a verdict, has left or is gone; false when
   // the time is over.

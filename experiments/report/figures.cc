@@ -1,9 +1,7 @@
 #include "experiments/report/figures.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -12,10 +10,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
 #include "experiments/report/cells.h"
 #include "experiments/report/csv_table.h"
 #include "experiments/report/number_text.h"
+#include "experiments/report/plot_script.h"
 #include "experiments/report/run_samples.h"
 #include "experiments/report/series.h"
 #include "experiments/report/step_parts.h"
@@ -27,82 +25,6 @@ namespace {
 // Points of a drawn curve: longer ones are averaged over equal numbers of steps. The CSV keeps
 // every step.
 constexpr int64_t kMostPoints = 150;
-
-// gnuplot expands nothing inside single quotes but two of them.
-std::string Quoted(const std::string& text) {
-  return absl::StrCat(
-      "'", absl::StrReplaceAll(text, {{"'", "''"}, {"\n", " "}, {"\r", " "}, {"`", " "}}), "'");
-}
-
-struct LegendEntry {
-  std::string label;
-  std::string colour;
-};
-
-constexpr double kFontSize = 13;
-constexpr double kLegendLine = 20;
-constexpr double kBelow = 52;  // for the marks and the name of the x axis
-
-// Sets the upper and lower margins as well. gnuplot's own key cannot flow over several lines, so
-// this one is made of labels. Widths are an estimate.
-class Legend {
- public:
-  Legend(const std::vector<LegendEntry>& entries, const Figure& figure) {
-    constexpr double kLeft = 8;
-    constexpr double kSwatch = 13;
-    constexpr double kGap = 18;
-    double x = kLeft;
-    double y = 14;
-    for (const LegendEntry& entry : entries) {
-      const double width = kSwatch + 0.56 * kFontSize * static_cast<double>(entry.label.size());
-      if (x > kLeft && x + width > figure.width - 4) {
-        x = kLeft;
-        y += kLegendLine;
-      }
-      absl::StrAppendFormat(&script_,
-                            "set label %s at screen %.4f,%.4f left point pt 5 ps 0.85 lc rgb '%s' "
-                            "offset 0.9,-0.28 textcolor rgb '%s'\n",
-                            Quoted(entry.label), x / figure.width, 1 - y / figure.height,
-                            entry.colour, kInkSentinel);
-      x += width + kGap;
-    }
-    height_ = entries.empty() ? 8 : y + 16;
-    absl::StrAppendFormat(&script_, "set tmargin at screen %.4f\nset bmargin at screen %.4f\n",
-                          1 - height_ / figure.height, kBelow / figure.height);
-  }
-
-  const std::string& script() const { return script_; }
-  double height() const { return height_; }
-
- private:
-  std::string script_;
-  double height_ = 0;
-};
-
-std::string CommonStyle() {
-  return absl::StrCat("unset key\nset errorbars 0\nset border 1 lc rgb '", kInkSentinel, "'\n",
-                      "set tics nomirror out scale 0.4 textcolor rgb '", kInkSentinel, "'\n",
-                      "set ytics scale 0\n", "set grid ytics lc rgb '", kInkSentinel,
-                      "' lt 1 lw 1\n", "set rmargin 1.5\n");
-}
-
-// An axis from 0 to a round number at or above `most`, with four or five steps.
-std::string RoundAxis(double most) {
-  if (!(most > 0) || !std::isfinite(most)) return "set yrange [0:1]\n";
-  const double rough = most / 4;
-  const double power = std::pow(10, std::floor(std::log10(rough)));
-  double step = 10 * power;
-  for (const double factor : {5.0, 2.5, 2.0, 1.0}) {
-    if (factor * power >= rough * 0.999) step = factor * power;
-  }
-  return absl::StrCat("set ytics ", ExactNumber(step),
-                      "\nset yrange [0:", ExactNumber(step * std::ceil(most / step)), "]\n");
-}
-
-std::string AxisLabel(absl::string_view axis, const std::string& text) {
-  return absl::StrCat("set ", axis, "label ", Quoted(text), " textcolor rgb '", kInkSentinel, "'",
-                      axis == "x" ? " offset 0,0.55" : " offset 0.8,0", "\n");
-}
 
 std::vector<Cell> CellsOf(const ComparisonResult& comparison) {
   return {comparison.cells().begin(), comparison.cells().end()};
@@ -124,30 +46,16 @@ class WorkersAxis {
   std::string Script() const {
     std::vector<std::string> tics;
     for (size_t i = 0; i < workers_.size(); ++i) {
-      tics.push_back(absl::StrCat(Quoted(absl::StrCat(workers_[i])), " ", i));
+      tics.push_back(absl::StrCat(PlotQuoted(absl::StrCat(workers_[i])), " ", i));
     }
     return absl::StrCat("set xtics (", absl::StrJoin(tics, ", "), ")\n",
                         "set xrange [-0.5:", static_cast<double>(workers_.size()) - 0.5, "]\n",
-                        AxisLabel("x", "workers"));
+                        PlotAxisLabel("x", "workers"));
   }
 
  private:
   std::vector<int> workers_;
 };
-
-// Lines with points and their intervals, one block of data for each series.
-std::string PlotOfBlocks(const SeriesNames& names) {
-  std::vector<std::string> plots;
-  for (size_t i = 0; i < names.all().size(); ++i) {
-    const std::string& series = names.all()[i];
-    plots.push_back(absl::StrFormat("'data' index %d using 1:2 with lines lw 2 dt %d lc rgb '%s'",
-                                    i, IsOracle(series) ? 3 : 1, names.Colour(series)));
-    plots.push_back(absl::StrFormat(
-        "'data' index %d using 1:2:3:4 with yerrorbars pt 7 ps 0.6 lw 1.8 lc rgb '%s'", i,
-        names.Colour(series)));
-  }
-  return absl::StrJoin(plots, ", \\\n     ");
-}
 
 std::vector<LegendEntry> LegendOf(const SeriesNames& names, bool with_oracles) {
   std::vector<LegendEntry> entries;
@@ -241,11 +149,10 @@ Figure LossFigure(const ComparisonResult& comparison) {
                           "drawn thin over thick."
                         : "");
   figure.csv = csv.Text();
-  figure.script =
-      absl::StrCat(CommonStyle(), Legend(legend, figure).script(), RoundAxis(most),
-                   "set lmargin 6.5\nset xrange [0:", std::max<int64_t>(points, 1),
-                   "]\nset format y '%g'\n", AxisLabel("x", "step"), AxisLabel("y", "loss"),
-                   "plot ", absl::StrJoin(plots, ", \\\n     "), "\n");
+  figure.script = absl::StrCat(PlotStyle(), PlotLegend(legend, figure), PlotRoundAxis(most),
+                               "set lmargin 6.5\nset xrange [0:", std::max<int64_t>(points, 1),
+                               "]\nset format y '%g'\n", PlotAxisLabel("x", "step"),
+                               PlotAxisLabel("y", "loss"), PlotCommand(plots));
   return figure;
 }
 
@@ -256,11 +163,15 @@ Figure ThroughputFigure(const ComparisonResult& comparison) {
   CsvTable csv(
       {"series", "workers", "samples_per_s_low", "samples_per_s_median", "samples_per_s_high"});
   Figure figure;
+  std::vector<std::string> plots;
   double most = 0;
+  int block = 0;
   for (size_t i = 0; i < names.all().size(); ++i) {
     const std::string& series = names.all()[i];
+    bool any = false;
     for (const Cell& cell : cells) {
       if (names.Of(cell) != series || cell.counted_steps() == 0) continue;
+      any = true;
       const Interval& rate = cell.samples_per_s();
       most = std::max(most, rate.high());
       csv.AddRow({series, absl::StrCat(cell.workers()), ExactNumber(rate.low()),
@@ -269,17 +180,23 @@ Figure ThroughputFigure(const ComparisonResult& comparison) {
                       ExactNumber(rate.median()), " ", ExactNumber(rate.low()), " ",
                       ExactNumber(rate.high()), "\n");
     }
+    if (!any) continue;
     absl::StrAppend(&figure.data, "\n\n");
+    plots.push_back(absl::StrFormat("'data' index %d using 1:2 with lines lw 2 dt %d lc rgb '%s'",
+                                    block, IsOracle(series) ? 3 : 1, names.Colour(series)));
+    plots.push_back(absl::StrFormat(
+        "'data' index %d using 1:2:3:4 with yerrorbars pt 7 ps 0.6 lw 1.8 lc rgb '%s'", block,
+        names.Colour(series)));
+    ++block;
   }
   figure.name = "throughput";
   figure.title = "Samples per second";
   figure.caption =
       "Median over the counted steps of all trials, with its 95 % interval. Higher is better.";
   figure.csv = csv.Text();
-  figure.script =
-      absl::StrCat(CommonStyle(), Legend(LegendOf(names, true), figure).script(), axis.Script(),
-                   RoundAxis(most), "set lmargin 8\nset format y '", most >= 10 ? "%.0f" : "%g",
-                   "'\n", "plot ", PlotOfBlocks(names), "\n");
+  figure.script = absl::StrCat(PlotStyle(), PlotLegend(LegendOf(names, true), figure),
+                               axis.Script(), PlotRoundAxis(most), "set lmargin 8\nset format y '",
+                               most >= 10 ? "%.0f" : "%g", "'\n", PlotCommand(plots));
   return figure;
 }
 
@@ -314,13 +231,11 @@ Figure EfficiencyFigure(const ComparisonResult& comparison) {
   figure.title = "Scaling efficiency";
   figure.caption =
       "Samples/s over those of the same strategy's smallest number of workers, divided by the "
-      "ratio of "
-      "workers; 100 % would be perfect scaling.";
+      "ratio of workers; 100 % would be perfect scaling.";
   figure.csv = csv.Text();
-  figure.script =
-      absl::StrCat(CommonStyle(), Legend(LegendOf(names, false), figure).script(), axis.Script(),
-                   RoundAxis(most * 100), "set lmargin 8\nset format y '%.0f %%'\n", "plot ",
-                   absl::StrJoin(plots, ", \\\n     "), "\n");
+  figure.script = absl::StrCat(PlotStyle(), PlotLegend(LegendOf(names, false), figure),
+                               axis.Script(), PlotRoundAxis(most * 100),
+                               "set lmargin 8\nset format y '%.0f %%'\n", PlotCommand(plots));
   return figure;
 }
 
@@ -343,10 +258,11 @@ Figure BreakdownFigure(const ComparisonResult& comparison) {
     const bool new_group = rows.empty() || rows.back().cell->workers() != cell.workers();
     if (new_group && !rows.empty()) place += 0.5;
     rows.push_back({&cell, place, 0});
-    labels.push_back(absl::StrCat(
-        Quoted(absl::StrCat(new_group ? absl::StrCat(Counted(cell.workers(), "worker"), " · ") : "",
-                            names.Of(cell))),
-        " ", place));
+    labels.push_back(
+        absl::StrCat(PlotQuoted(absl::StrCat(
+                         new_group ? absl::StrCat(Counted(cell.workers(), "worker"), " · ") : "",
+                         names.Of(cell))),
+                     " ", place));
     place += 1;
   }
   std::vector<LegendEntry> legend;
@@ -375,13 +291,12 @@ Figure BreakdownFigure(const ComparisonResult& comparison) {
   }
   figure.csv = csv.Text();
   figure.height = 104 + static_cast<int>(23 * place);
-  figure.script = absl::StrCat(CommonStyle(), Legend(legend, figure).script(),
-                               "unset grid\nset grid xtics lc rgb '", kInkSentinel,
-                               "' lt 1 lw 1\nset border 0\nset style fill solid 1.0 noborder\nset "
-                               "tics scale 0\nset xrange [0:*]\n",
-                               "set yrange [", place - 0.4, ":-0.6]\nset lmargin 15\nset ytics (",
-                               absl::StrJoin(labels, ", "), ")\n", AxisLabel("x", "milliseconds"),
-                               "plot ", absl::StrJoin(plots, ", \\\n     "), "\n");
+  figure.script = absl::StrCat(
+      PlotStyle(), PlotLegend(legend, figure), "unset grid\nset grid xtics lc rgb '", kInkSentinel,
+      "' lt 1 lw 1\nset border 0\nset style fill solid 1.0 noborder\nset "
+      "tics scale 0\nset xrange [0:*]\n",
+      "set yrange [", place - 0.4, ":-0.6]\nset lmargin 15\nset ytics (",
+      absl::StrJoin(labels, ", "), ")\n", PlotAxisLabel("x", "milliseconds"), PlotCommand(plots));
   return figure;
 }
 

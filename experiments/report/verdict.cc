@@ -53,11 +53,16 @@ bool HasRing(const std::vector<const Cell*>& contenders) {
                      [](const Cell* cell) { return cell->strategy() == "ring"; });
 }
 
-std::string SingleText(const std::vector<const Cell*>& contenders, const SeriesNames& names) {
-  if (contenders.empty()) return "nothing to compare: no contender has counted steps";
-  const Cell& only = *contenders.front();
-  return absl::StrCat(names.Of(only), " alone, ", RoundedNumber(only.samples_per_s().median()),
-                      " samples/s (median step ", Seconds(only.step_s().median()),
+// Where there are fewer than two contenders.
+std::string SingleText(const std::vector<const Cell*>& contenders, const std::vector<Cell>& cells,
+                       int workers, const SeriesNames& names) {
+  const Cell* only = contenders.empty() ? nullptr : contenders.front();
+  for (const Cell& cell : cells) {
+    if (only == nullptr && cell.workers() == workers && cell.counted_steps() > 0) only = &cell;
+  }
+  if (only == nullptr) return "nothing to compare: there are no counted steps";
+  return absl::StrCat(names.Of(*only), " alone, ", RoundedNumber(only->samples_per_s().median()),
+                      " samples/s (median step ", Seconds(only->step_s().median()),
                       "); nothing to compare it with");
 }
 
@@ -104,7 +109,8 @@ std::vector<std::string> BuildVerdict(const std::vector<Cell>& cells,
     }
     if (workers == 1 && !parts.empty() && HasRing(contenders))
       parts.push_back("a ring of one sends nothing");
-    std::string text = parts.empty() ? SingleText(contenders, names) : absl::StrJoin(parts, "; ");
+    std::string text =
+        parts.empty() ? SingleText(contenders, cells, workers, names) : absl::StrJoin(parts, "; ");
     if (!failed.empty()) {
       text = absl::StrCat("no verdict: failed the ", failed.size() == 1 ? "gate " : "gates ",
                           absl::StrJoin(failed, ", "));

@@ -100,8 +100,10 @@ TEST(ProgressPrinterTest, PrintsNowAndThenElsewhere) {
     printer.Show("step 1", At(0));
     printer.Show("step 2", At(9.9));
     printer.Show("step 3", At(10));
+    printer.Show("step 4", At(19.9));
+    printer.Show("step 5", At(21));
   }
-  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "step 1\nstep 3\n");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "step 3\nstep 5\n");
 }
 
 }  // namespace

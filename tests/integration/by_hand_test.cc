@@ -16,10 +16,12 @@ class ByHandTest : public JobTest {
 
   // Starts `ringside coordinator` on a free port and reads from its output which one.
   void StartCoordinator(int workers, int shards) {
-    coordinator_ = TestProcess::Start(Command(
-        "ringside",
-        {"coordinator", "--coordinator=127.0.0.1:0", absl::StrCat("--workers=", workers),
-         absl::StrCat("--ps_shards=", shards), shards > 0 ? "--strategy=ps" : "--strategy=ring"}));
+    std::vector<std::string> flags = {"coordinator", "--coordinator=127.0.0.1:0",
+                                      absl::StrCat("--workers=", workers)};
+    if (shards > 0) {
+      flags.insert(flags.end(), {"--strategy=ps", absl::StrCat("--ps_shards=", shards)});
+    }
+    coordinator_ = TestProcess::Start(Command("ringside", flags));
     ASSERT_TRUE(coordinator_->WaitForOutput("127\\.0\\.0\\.1:[1-9][0-9]*", absl::Seconds(20)));
     const std::string output = coordinator_->output();
     const size_t at = output.find("127.0.0.1:");

@@ -28,6 +28,8 @@ struct Fault {
   int signal;
 };
 
+void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
+
 class FaultTest : public JobTest, public ::testing::WithParamInterface<Fault> {
  protected:
   std::string out() const { return folder() + "/out"; }

@@ -82,12 +82,12 @@ void PsCluster::KillShard(int shard) {
 }
 
 absl::StatusOr<std::vector<float>> Exchange(GradientSummer* summer, const BucketPlan& plan,
-                                            int rank, int64_t step) {
-  const std::vector<float> gradients = RandomGradients(plan.total_elements(), rank, step);
+                                            int rank, int64_t step, std::vector<float>* gradients) {
+  *gradients = RandomGradients(plan.total_elements(), rank, step);
   for (int bucket = 0; bucket < plan.size(); ++bucket) {
     const ElementRange& range = plan.bucket(bucket);
     summer->Submit({step, rank, bucket,
-                    absl::MakeConstSpan(gradients).subspan(range.begin, range.length),
+                    absl::MakeConstSpan(*gradients).subspan(range.begin, range.length),
                     /*samples=*/1});
   }
   RINGSIDE_ASSIGN_OR_RETURN(const absl::Span<const float> sums, summer->Finish(step));

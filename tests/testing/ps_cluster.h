@@ -55,9 +55,10 @@ class PsCluster {
   std::vector<std::unique_ptr<Shard>> shards_;
 };
 
-// One exchange of random gradients (random_gradients.h) of `step` through `summer`.
+// One exchange of random gradients (random_gradients.h) of `step` through `summer`. They are put
+// into `gradients`, which must outlive the summer where this fails.
 absl::StatusOr<std::vector<float>> Exchange(GradientSummer* summer, const BucketPlan& plan,
-                                            int rank, int64_t step);
+                                            int rank, int64_t step, std::vector<float>* gradients);
 
 }  // namespace ringside
 

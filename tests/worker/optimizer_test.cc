@@ -71,8 +71,8 @@ TEST(OptimizerTest, SgdIsLikeTorch) {
     SCOPED_TRACE(testing::Message() << config.learning_rate << " " << config.momentum << " "
                                     << config.nesterov << " " << config.weight_decay);
     ExpectLikeTorch(config, [&](torch::Tensor parameter) {
-      return std::make_unique<torch::optim::SGD>(
-          std::vector<torch::Tensor>{parameter}, torch::optim::SGDOptions(config.learning_rate)
+      return std::make_unique<torch::optim::SGD>(std::vector<torch::Tensor>{parameter},
+                                                 torch::optim::SGDOptions(config.learning_rate)
                                                      .momentum(config.momentum)
                                                      .nesterov(config.nesterov)
                                                      .weight_decay(config.weight_decay));
@@ -90,11 +90,11 @@ TEST(OptimizerTest, AdamIsLikeTorch) {
       config.weight_decay = decay;
       SCOPED_TRACE(testing::Message() << decay << " " << beta1);
       ExpectLikeTorch(config, [&](torch::Tensor parameter) {
-        return std::make_unique<torch::optim::Adam>(
-            std::vector<torch::Tensor>{parameter}, torch::optim::AdamOptions(config.learning_rate)
-                                                       .betas({config.beta1, config.beta2})
-                                                       .eps(config.epsilon)
-                                                       .weight_decay(config.weight_decay));
+        return std::make_unique<torch::optim::Adam>(std::vector<torch::Tensor>{parameter},
+                                                    torch::optim::AdamOptions(config.learning_rate)
+                                                        .betas({config.beta1, config.beta2})
+                                                        .eps(config.epsilon)
+                                                        .weight_decay(config.weight_decay));
       });
     }
   }
@@ -110,11 +110,11 @@ TEST(OptimizerTest, AdamWIsLikeTorch) {
     config.weight_decay = decay;
     SCOPED_TRACE(decay);
     ExpectLikeTorch(config, [&](torch::Tensor parameter) {
-      return std::make_unique<torch::optim::AdamW>(
-          std::vector<torch::Tensor>{parameter}, torch::optim::AdamWOptions(config.learning_rate)
-                                                     .betas({config.beta1, config.beta2})
-                                                     .eps(config.epsilon)
-                                                     .weight_decay(config.weight_decay));
+      return std::make_unique<torch::optim::AdamW>(std::vector<torch::Tensor>{parameter},
+                                                   torch::optim::AdamWOptions(config.learning_rate)
+                                                       .betas({config.beta1, config.beta2})
+                                                       .eps(config.epsilon)
+                                                       .weight_decay(config.weight_decay));
     });
   }
 }

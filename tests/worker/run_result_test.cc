@@ -74,8 +74,7 @@ TEST(RunResultTest, AShortJobHasNoWarmUp) {
 TEST(RunResultTest, AnUnreadableBlobIsNamed) {
   RunResultParts parts = MakeParts();
   parts.worker_blobs[1] = "\xff\xff";
-  EXPECT_EQ(AssembleRunResult(parts).status().message(),
-            "the results of worker 1 cannot be read");
+  EXPECT_EQ(AssembleRunResult(parts).status().message(), "the results of worker 1 cannot be read");
 }
 
 TEST(RunResultTest, WritesJsonWithProtoFieldNames) {

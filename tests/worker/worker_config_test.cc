@@ -24,10 +24,10 @@ ProcessConfig ByFlags(int rank, int world_size, const std::string& coordinator) 
   return process;
 }
 
-const Environment kTorchrun = {{"RANK", "1"},          {"WORLD_SIZE", "3"},
-                               {"LOCAL_RANK", "1"},    {"LOCAL_WORLD_SIZE", "3"},
-                               {"MASTER_ADDR", "n0"},  {"MASTER_PORT", "29500"},
-                               {"GROUP_RANK", "0"},    {"TORCHELASTIC_RUN_ID", "x"}};
+const Environment kTorchrun = {{"RANK", "1"},         {"WORLD_SIZE", "3"},
+                               {"LOCAL_RANK", "1"},   {"LOCAL_WORLD_SIZE", "3"},
+                               {"MASTER_ADDR", "n0"}, {"MASTER_PORT", "29500"},
+                               {"GROUP_RANK", "0"},   {"TORCHELASTIC_RUN_ID", "x"}};
 
 std::string Refusal(const JobConfig& job, const ProcessConfig& process,
                     const Environment& environment) {
@@ -74,7 +74,8 @@ TEST(WorkerConfigTest, LocalNeedsNobody) {
 }
 
 TEST(WorkerConfigTest, LocalJoinsACoordinatorThatItIsGiven) {
-  const auto config = MakeWorkerConfig(Job("local", 3), ByFlags(0, 3, "localhost:9"), kTorchrun, {});
+  const auto config =
+      MakeWorkerConfig(Job("local", 3), ByFlags(0, 3, "localhost:9"), kTorchrun, {});
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->coordinator->port, 9);
   EXPECT_EQ(config->job.workers, 3);
@@ -87,7 +88,8 @@ TEST(WorkerConfigTest, LocalIsOneProcess) {
 
 TEST(WorkerConfigTest, BadInputIsNamed) {
   EXPECT_THAT(Refusal(Job("gossip"), {}, {}), HasSubstr("--strategy=gossip"));
-  EXPECT_THAT(Refusal(Job("ring", 2), ByFlags(0, 2, ""), {}), HasSubstr("--coordinator is missing"));
+  EXPECT_THAT(Refusal(Job("ring", 2), ByFlags(0, 2, ""), {}),
+              HasSubstr("--coordinator is missing"));
   EXPECT_THAT(Refusal(Job("ring", 2), ByFlags(0, 2, "n0:0"), {}), HasSubstr("--coordinator=n0:0"));
   EXPECT_THAT(Refusal(Job("ring", 2), ByFlags(0, 2, "n0"), {}), HasSubstr("n0"));
   EXPECT_THAT(Refusal(Job("ring"), {}, {}), HasSubstr("which rank this process is"));
@@ -97,8 +99,9 @@ TEST(WorkerConfigTest, BadInputIsNamed) {
 }
 
 TEST(WorkerConfigTest, TheTokenIsNotKeptInTheCommand) {
-  const auto config = MakeWorkerConfig(
-      Job("local"), {}, {}, {"worker", "--token=secret", "--token", "secret", "-token=secret", "x"});
+  const auto config =
+      MakeWorkerConfig(Job("local"), {}, {},
+                       {"worker", "--token=secret", "--token", "secret", "-token=secret", "x"});
   ASSERT_TRUE(config.ok());
   EXPECT_EQ(config->command, (std::vector<std::string>{"worker", "--token=...", "--token", "...",
                                                        "--token=...", "x"}));

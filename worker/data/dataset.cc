@@ -16,7 +16,8 @@ namespace ringside {
 namespace {
 
 constexpr int64_t kMnistExtent = 28;
-// Of all pixels of MNIST's training set, scaled to [0, 1]; its subset uses the same, so that models are comparable.
+// Of all pixels of MNIST's training set, scaled to [0, 1]; its subset uses the same, so that models
+// are comparable.
 constexpr float kMean = 0.1307f;
 constexpr float kDeviation = 0.3081f;
 
@@ -34,10 +35,10 @@ absl::StatusOr<std::string> FindFile(const std::string& folder, const std::strin
   for (const std::string& path : {plain, absl::StrCat(plain, ".gz")}) {
     if (access(path.c_str(), F_OK) == 0) return path;
   }
-  return absl::NotFoundError(absl::StrCat(
-      "--data_dir=", folder, ": has neither ", name, " nor ", name,
-      ".gz; it must hold train-images-idx3-ubyte, train-labels-idx1-ubyte, "
-      "t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, each plain or with .gz"));
+  return absl::NotFoundError(
+      absl::StrCat("--data_dir=", folder, ": has neither ", name, " nor ", name,
+                   ".gz; it must hold train-images-idx3-ubyte, train-labels-idx1-ubyte, "
+                   "t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, each plain or with .gz"));
 }
 
 }  // namespace
@@ -51,13 +52,14 @@ absl::StatusOr<Dataset> Dataset::Create(const std::string& name, int64_t rows, i
   if (images * rows * columns != static_cast<int64_t>(pixels.size()) ||
       images != static_cast<int64_t>(labels.size())) {
     return absl::InvalidArgumentError(absl::StrCat(name, ": ", images, " images but ",
-                                                   labels.size(), " labels; there must be one label an image"));
+                                                   labels.size(),
+                                                   " labels; there must be one label an image"));
   }
   const auto wrong =
       std::find_if(labels.begin(), labels.end(), [](uint8_t label) { return label >= kClasses; });
   if (wrong != labels.end()) {
-    return absl::InvalidArgumentError(absl::StrCat(name, ": label ", static_cast<int>(*wrong), " of image ",
-                                                   wrong - labels.begin(),
+    return absl::InvalidArgumentError(absl::StrCat(name, ": label ", static_cast<int>(*wrong),
+                                                   " of image ", wrong - labels.begin(),
                                                    "; labels go from 0 to ", kClasses - 1));
   }
   Dataset dataset;
@@ -83,8 +85,8 @@ absl::StatusOr<Dataset> Dataset::LoadMnist(const std::string& folder, Split spli
   }
   if (images.shape[0] > 0 && (images.shape[1] != kMnistExtent || images.shape[2] != kMnistExtent)) {
     return absl::InvalidArgumentError(absl::StrCat(images_path, ": images of ", images.shape[1],
-                                                   "x", images.shape[2], ", must be ",
-                                                   kMnistExtent, "x", kMnistExtent));
+                                                   "x", images.shape[2], ", must be ", kMnistExtent,
+                                                   "x", kMnistExtent));
   }
   return Create(images_path, images.shape[1], images.shape[2], std::move(images.values),
                 std::move(labels.values));

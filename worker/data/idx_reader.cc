@@ -36,7 +36,8 @@ class ByteSource {
     }
     const gzFile file = gzopen(path.c_str(), "rb");
     if (file == nullptr) {
-      return absl::InvalidArgumentError(absl::StrCat(path, ": cannot be opened: ", strerror(errno)));
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ": cannot be opened: ", strerror(errno)));
     }
     return ByteSource(path, file);
   }
@@ -51,9 +52,8 @@ class ByteSource {
       int code = Z_OK;
       const char* reason = gzerror(file_.get(), &code);
       if (got < 0 || code == Z_BUF_ERROR) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(path_, ": damaged or truncated gzip file: ",
-                         code == Z_ERRNO ? strerror(errno) : reason));
+        return absl::InvalidArgumentError(absl::StrCat(path_, ": damaged or truncated gzip file: ",
+                                                       code == Z_ERRNO ? strerror(errno) : reason));
       }
       if (got == 0) break;
       done += got;
@@ -119,12 +119,11 @@ absl::StatusOr<IdxArray> ReadIdxBytes(const std::string& path, int dimensions) {
     const int64_t before = array.values.size();
     const int64_t wanted = std::min(elements - before, kReadBytes);
     array.values.resize(before + wanted);
-    RINGSIDE_ASSIGN_OR_RETURN(const int64_t got,
-                              source.Read(array.values.data() + before, wanted));
+    RINGSIDE_ASSIGN_OR_RETURN(const int64_t got, source.Read(array.values.data() + before, wanted));
     if (got < wanted) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          path, ": truncated: ", before + got, " of the ", absl::StrJoin(array.shape, "x"),
-          " bytes that its header announces"));
+      return absl::InvalidArgumentError(absl::StrCat(path, ": truncated: ", before + got,
+                                                     " of the ", absl::StrJoin(array.shape, "x"),
+                                                     " bytes that its header announces"));
     }
   }
   uint8_t extra = 0;

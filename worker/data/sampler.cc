@@ -13,8 +13,8 @@
 namespace ringside {
 namespace {
 
-// Uniform in [0, bound). The standard's distributions differ between libraries, its generators do not. What the last,
-// incomplete multiple of `bound` would skew is drawn again.
+// Uniform in [0, bound). The standard's distributions differ between libraries, its generators do
+// not. What the last, incomplete multiple of `bound` would skew is drawn again.
 uint64_t DrawBelow(uint64_t bound, std::mt19937_64* generator) {
   const uint64_t incomplete = (std::numeric_limits<uint64_t>::max() % bound + 1) % bound;
   const uint64_t limit = std::numeric_limits<uint64_t>::max() - incomplete;
@@ -54,7 +54,8 @@ Sampler::Share Sampler::ShareOf(int64_t step, int world_size, int rank) {
 }
 
 void Sampler::Shuffle(int64_t epoch) {
-  // seed_seq spreads the few bits of seed and epoch over the generator's whole state, as the standard prescribes.
+  // seed_seq spreads the few bits of seed and epoch over the generator's whole state, as the
+  // standard prescribes.
   const auto low = [](int64_t value) { return static_cast<uint32_t>(value); };
   const auto high = [](int64_t value) { return static_cast<uint32_t>(value >> 32); };
   std::seed_seq sequence{low(seed_), high(seed_), low(epoch), high(epoch)};

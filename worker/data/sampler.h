@@ -1,9 +1,10 @@
 // Which samples each rank sees in each step: a pure function of (samples, global batch, seed).
 //
-// Every epoch has one permutation of all samples, made from seed and epoch. Step k of an epoch takes the next
-// `global_batch` of it; the last step of an epoch takes what is left. A rank's share is its Part of that global batch,
-// which is empty when the batch has fewer samples than there are ranks. So the global batches, and each sample's place in
-// them, do not depend on the number of ranks, and nothing is dropped or repeated.
+// Every epoch has one permutation of all samples, made from seed and epoch. Step k of an epoch
+// takes the next `global_batch` of it; the last step of an epoch takes what is left. A rank's share
+// is its Part of that global batch, which is empty when the batch has fewer samples than there are
+// ranks. So the global batches, and each sample's place in them, do not depend on the number of
+// ranks, and nothing is dropped or repeated.
 //
 // Thread-compatible: keeps the permutation of the epoch that it was last asked for.
 #ifndef RINGSIDE_WORKER_DATA_SAMPLER_H_
@@ -45,8 +46,8 @@ class Sampler {
   std::vector<uint32_t> permutation_;
 };
 
-// What a rank scales its mean loss by, so that the sum over ranks is the mean over the global batch, however unevenly its
-// samples are spread. The one place where averaging is decided.
+// What a rank scales its mean loss by, so that the sum over ranks is the mean over the global
+// batch, however unevenly its samples are spread. The one place where averaging is decided.
 inline double RankLossWeight(int64_t own_samples, int64_t global_samples) {
   return static_cast<double>(own_samples) / static_cast<double>(global_samples);
 }

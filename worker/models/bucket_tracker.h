@@ -1,4 +1,5 @@
-// Tells which buckets are full while backward produces gradients: strictly in bucket order, so that all ranks submit alike.
+// Tells which buckets are full while backward produces gradients: strictly in bucket order, so that
+// all ranks submit alike.
 //
 // Pure and thread-compatible: no I/O, no clock. Nothing is allocated after construction.
 #ifndef RINGSIDE_WORKER_MODELS_BUCKET_TRACKER_H_
@@ -18,8 +19,8 @@ class BucketTracker {
 
   // Begins a step: no parameter is ready.
   void Reset();
-  // The gradient of a parameter (model order) is complete. Emits every bucket that is full by now and whose predecessors
-  // have all been emitted. Each parameter at most once a step.
+  // The gradient of a parameter (model order) is complete. Emits every bucket that is full by now
+  // and whose predecessors have all been emitted. Each parameter at most once a step.
   void ParameterReady(int parameter);
   // After backward: emits the rest, which holds parameters that got no gradient this time.
   void Flush();

@@ -13,15 +13,16 @@
 namespace ringside {
 
 struct ModelConfig {
-  std::string name = "mlp";  // mlp, lenet
+  std::string name = "mlp";                  // mlp, lenet
   std::vector<int64_t> hidden = {256, 128};  // of the mlp; may be empty
-  int64_t rows = 28;  // of an image
+  int64_t rows = 28;                         // of an image
   int64_t columns = 28;
   int64_t classes = 10;
   int64_t seed = 1;
 };
 
-// INVALID_ARGUMENT: an unknown name, or images too small for the model. INTERNAL: what LibTorch threw.
+// INVALID_ARGUMENT: an unknown name, or images too small for the model. INTERNAL: what LibTorch
+// threw.
 absl::StatusOr<std::unique_ptr<Model>> CreateModel(const ModelConfig& config);
 
 }  // namespace ringside

@@ -35,7 +35,8 @@ class ReadyHook final : public torch::autograd::FunctionPostHook {
   }
 
  private:
-  const std::function<void(int)>* const ready_;  // of the model, which owns the nodes that own the hooks
+  const std::function<void(int)>* const
+      ready_;  // of the model, which owns the nodes that own the hooks
   const int parameter_;
 };
 
@@ -98,8 +99,7 @@ torch::Tensor TorchModel::Scores(const Batch& batch) {
 namespace {
 
 torch::Tensor Labels(const Batch& batch) {
-  return torch::from_blob(const_cast<int64_t*>(batch.labels.data()), {batch.size()},
-                          torch::kInt64);
+  return torch::from_blob(const_cast<int64_t*>(batch.labels.data()), {batch.size()}, torch::kInt64);
 }
 
 }  // namespace

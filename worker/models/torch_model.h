@@ -36,7 +36,8 @@ class TorchModel final : public Model {
   std::vector<ParameterSpec> specs_;
 
   std::function<void(int)> parameter_ready_;
-  // The nodes that add gradients to the buffer. LibTorch keeps weak references only, and with a node goes its hook.
+  // The nodes that add gradients to the buffer. LibTorch keeps weak references only, and with a
+  // node goes its hook.
   std::vector<std::shared_ptr<torch::autograd::Node>> accumulators_;
   torch::Tensor loss_;  // of the last Forward
 };

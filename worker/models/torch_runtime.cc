@@ -20,8 +20,9 @@ Function Symbol(const char* name) {
   return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
 }
 
-// LibTorch passes its thread count on to OpenMP, not to an OpenBLAS that has threads of its own. Whether there is an
-// OpenBLAS at all is known at run time only: the system's alternatives decide what libblas.so.3 is.
+// LibTorch passes its thread count on to OpenMP, not to an OpenBLAS that has threads of its own.
+// Whether there is an OpenBLAS at all is known at run time only: the system's alternatives decide
+// what libblas.so.3 is.
 std::string ConfigureBlas(int threads) {
   const auto set_threads = Symbol<void (*)(int)>("openblas_set_num_threads");
   const auto config = Symbol<char* (*)()>("openblas_get_config");

@@ -9,9 +9,10 @@
 
 namespace ringside {
 
-// Sets the number of threads of LibTorch, of OpenMP and of OpenBLAS, and asks for deterministic algorithms. To be called
-// once, on the thread that will train (OpenMP keeps its number of threads per thread), before LibTorch computes anything.
-// Returns what is in force: "libtorch", "blas", "threads". INTERNAL: what LibTorch threw.
+// Sets the number of threads of LibTorch, of OpenMP and of OpenBLAS, and asks for deterministic
+// algorithms. To be called once, on the thread that will train (OpenMP keeps its number of threads
+// per thread), before LibTorch computes anything. Returns what is in force: "libtorch", "blas",
+// "threads". INTERNAL: what LibTorch threw.
 absl::StatusOr<std::map<std::string, std::string>> ConfigureTorch(int threads);
 
 }  // namespace ringside

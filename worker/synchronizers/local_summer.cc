@@ -48,8 +48,8 @@ absl::Status LocalSummer::Check(const GradientBucket& bucket) const {
   }
   const int64_t length = config_.plan.bucket(bucket.bucket).length;
   if (static_cast<int64_t>(bucket.gradients.size()) != length) {
-    return absl::FailedPreconditionError(absl::StrCat(what, ": ", bucket.gradients.size(),
-                                                      " elements, the plan says ", length));
+    return absl::FailedPreconditionError(
+        absl::StrCat(what, ": ", bucket.gradients.size(), " elements, the plan says ", length));
   }
   if (last_step_[bucket.rank * config_.plan.size() + bucket.bucket] >= bucket.step) {
     return absl::FailedPreconditionError(absl::StrCat(what, ": submitted before"));
@@ -71,10 +71,9 @@ absl::Status LocalSummer::FirstMissing(int64_t step) const {
     for (int bucket = 0; bucket < config_.plan.size(); ++bucket) {
       const int64_t last = last_step_[rank * config_.plan.size() + bucket];
       if (last == step) continue;
-      return absl::FailedPreconditionError(
-          absl::StrCat("step ", step, " cannot be summed: bucket ", bucket, " of rank ", rank,
-                       last < 0 ? " was never submitted"
-                                : absl::StrCat(" was submitted for step ", last)));
+      return absl::FailedPreconditionError(absl::StrCat(
+          "step ", step, " cannot be summed: bucket ", bucket, " of rank ", rank,
+          last < 0 ? " was never submitted" : absl::StrCat(" was submitted for step ", last)));
     }
   }
   return absl::OkStatus();

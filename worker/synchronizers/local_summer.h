@@ -1,7 +1,8 @@
-// The strategy `local`: one process plays all ranks in turn. It is the oracle that the other strategies are compared with.
+// The strategy `local`: one process plays all ranks in turn. It is the oracle that the other
+// strategies are compared with.
 //
-// A played rank's gradients are overwritten as soon as the next rank is played, so Submit copies each bucket into an arena
-// of its rank; Finish folds them in law order.
+// A played rank's gradients are overwritten as soon as the next rank is played, so Submit copies
+// each bucket into an arena of its rank; Finish folds them in law order.
 #ifndef RINGSIDE_WORKER_SYNCHRONIZERS_LOCAL_SUMMER_H_
 #define RINGSIDE_WORKER_SYNCHRONIZERS_LOCAL_SUMMER_H_
 
@@ -28,8 +29,8 @@ class LocalSummer final : public GradientSummer {
 
   // Any order of ranks and buckets.
   void Submit(const GradientBucket& bucket) override;
-  // FAILED_PRECONDITION: a bucket of some rank was not submitted for this step, was submitted twice, or does not fit the
-  // plan. ABORTED and others: the cause given to Abort.
+  // FAILED_PRECONDITION: a bucket of some rank was not submitted for this step, was submitted
+  // twice, or does not fit the plan. ABORTED and others: the cause given to Abort.
   absl::StatusOr<absl::Span<const float>> Finish(int64_t step) override;
   void Abort(absl::Status cause) override;
   absl::Status Shutdown() override;
@@ -52,7 +53,7 @@ class LocalSummer final : public GradientSummer {
   const std::unique_ptr<Arena> sums_;
 
   // Of the thread that submits and finishes.
-  std::vector<int64_t> last_step_;                       // by rank * buckets + bucket; -1: never submitted
+  std::vector<int64_t> last_step_;  // by rank * buckets + bucket; -1: never submitted
   std::vector<absl::Span<const float>> bucket_of_rank_;  // scratch of Finish
 
   mutable Mutex mutex_;

@@ -35,9 +35,8 @@ SynchronousUpdate::SynchronousUpdate(Config config, std::unique_ptr<Optimizer> o
 
 absl::Status SynchronousUpdate::Start(absl::Span<float> parameters) {
   if (static_cast<int64_t>(parameters.size()) != plan_.total_elements()) {
-    return absl::InvalidArgumentError(absl::StrCat("Start with ", parameters.size(),
-                                                   " parameters, the plan has ",
-                                                   plan_.total_elements()));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "Start with ", parameters.size(), " parameters, the plan has ", plan_.total_elements()));
   }
   RINGSIDE_ASSIGN_OR_RETURN(negative_zeros_,
                             Arena::Create(plan_.total_elements(), Arena::Placement::kHeap));

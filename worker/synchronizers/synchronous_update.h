@@ -1,7 +1,9 @@
-// A GradientSynchronizer for all synchronous strategies: a GradientSummer sums, every process runs the same optimizer.
+// A GradientSynchronizer for all synchronous strategies: a GradientSummer sums, every process runs
+// the same optimizer.
 //
-// Start is one more exchange, step 0: rank 0 submits its parameters and everybody else negative zeros. x + -0.0 is x in
-// every bit, for every x (+0.0 would turn -0.0 into +0.0), so the sum is rank 0's parameters wherever the fold starts.
+// Start is one more exchange, step 0: rank 0 submits its parameters and everybody else negative
+// zeros. x + -0.0 is x in every bit, for every x (+0.0 would turn -0.0 into +0.0), so the sum is
+// rank 0's parameters wherever the fold starts.
 #ifndef RINGSIDE_WORKER_SYNCHRONIZERS_SYNCHRONOUS_UPDATE_H_
 #define RINGSIDE_WORKER_SYNCHRONIZERS_SYNCHRONOUS_UPDATE_H_
 
@@ -27,7 +29,8 @@ class SynchronousUpdate final : public GradientSynchronizer {
     std::unique_ptr<GradientSummer> summer;
   };
 
-  // INVALID_ARGUMENT: no hosted rank, or an optimizer that does not validate. RESOURCE_EXHAUSTED: no memory for its state.
+  // INVALID_ARGUMENT: no hosted rank, or an optimizer that does not validate. RESOURCE_EXHAUSTED:
+  // no memory for its state.
   static absl::StatusOr<std::unique_ptr<GradientSynchronizer>> Create(Config config);
 
   // INVALID_ARGUMENT: the length is not the plan's. Otherwise the summer's errors.
@@ -46,7 +49,8 @@ class SynchronousUpdate final : public GradientSynchronizer {
   // Constant after construction, but for the zeros, which are gone after Start.
   const BucketPlan plan_;
   const std::vector<int> hosted_ranks_;
-  std::unique_ptr<Arena> negative_zeros_;  // lent by Start; kept where Start fails, since a link may still read it
+  // Lent by Start; kept where Start fails, since a link may still read them.
+  std::unique_ptr<Arena> negative_zeros_;
   const std::unique_ptr<GradientSummer> summer_;  // keeps the sticky error, guarded by itself
   const std::unique_ptr<Optimizer> optimizer_;
 

@@ -384,6 +384,17 @@ TEST(CoordinatorClusterTest, AClientThatVanishesIsNamedToAllOthers) {
   EXPECT_TRUE(server->AwaitEnd(kLong));
 }
 
+// Join returns when the session is open, so that no end of a process goes unnoticed until it counts
+// as silent.
+TEST(CoordinatorClusterTest, AClientThatVanishesRightAfterJoiningIsNoticedAtOnce) {
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    const auto server = StartServer(ServerConfig(absl::Hours(1)));
+    Clients clients = JoinAll(*server, 1);
+    clients.clear();
+    EXPECT_TRUE(Eventually([&] { return server->verdict().has_value(); }));
+  }
+}
+
 // A member whose process is alive but says nothing.
 class SilentMember {
  public:
@@ -531,7 +542,7 @@ TEST(CoordinatorClusterTest, ALostCoordinatorIsAVerdict) {
   ExpectAborted(clients[0]->ResolveFailure(absl::InternalError("x"), 1), {}, "was lost");
 }
 
-// Lets all join and then says no more.
+// Lets all join, answers one heartbeat and then says no more.
 class MuteCoordinator final : public Coordinator::Service {
   grpc::Status Join(grpc::ServerContext* /*context*/, const JoinRequest* request,
                     Membership* response) override {
@@ -544,6 +555,8 @@ class MuteCoordinator final : public Coordinator::Service {
   grpc::Status Session(grpc::ServerContext* /*context*/,
                        grpc::ServerReaderWriter<SessionEvent, Heartbeat>* stream) override {
     Heartbeat heartbeat;
+    stream->Read(&heartbeat);
+    stream->Write(SessionEvent());
     while (stream->Read(&heartbeat)) {
     }
     return grpc::Status::OK;

@@ -81,8 +81,7 @@ TEST_F(DatasetTest, CountsMustAgree) {
 
 TEST_F(DatasetTest, LabelsGoToNine) {
   WriteTraining(2, std::string("\x01\x0a", 2));
-  ExpectRefused(absl::StatusCode::kInvalidArgument,
-                "label 10 of image 1; labels go from 0 to 9");
+  ExpectRefused(absl::StatusCode::kInvalidArgument, "label 10 of image 1; labels go from 0 to 9");
 }
 
 TEST_F(DatasetTest, NoImagesIsAnError) {

@@ -12,7 +12,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const std::string kTwoByThree("\0\0\x08\x02\0\0\0\x02\0\0\0\x03" "abcdef", 18);
+const std::string kTwoByThree(
+    "\0\0\x08\x02\0\0\0\x02\0\0\0\x03"
+    "abcdef",
+    18);
 
 std::string PathOf(const std::string& name) { return testing::TempDir() + "/idx_reader_" + name; }
 
@@ -93,7 +96,10 @@ TEST(IdxReaderTest, WrongMagicIsFound) {
 }
 
 TEST(IdxReaderTest, AHugeHeaderCostsNoMemory) {
-  const std::string huge("\0\0\x08\x03\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff" "abc", 19);
+  const std::string huge(
+      "\0\0\x08\x03\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"
+      "abc",
+      19);
   ExpectRefused(WritePlain("huge", huge), 3, "truncated: 3 of the");
 }
 

@@ -163,7 +163,8 @@ TEST(TorchModelTest, TheBindingStaysOverSteps) {
     const absl::Span<float> gradients = bench.gradients->span();
     std::fill(gradients.begin(), gradients.end(), 0.0f);
     bench.Step(1);
-    for (size_t i = 0; i < gradients.size(); ++i) bench.parameters->span()[i] -= 0.1f * gradients[i];
+    for (size_t i = 0; i < gradients.size(); ++i)
+      bench.parameters->span()[i] -= 0.1f * gradients[i];
   }
   EXPECT_LT(bench.Loss(), 0.5 * before);
 }

@@ -29,8 +29,8 @@ void SubmitAll(LocalSummer* summer, int64_t step, int rank, const std::vector<fl
   const BucketPlan plan = TwoBuckets();
   for (int bucket = 0; bucket < plan.size(); ++bucket) {
     const ElementRange& range = plan.bucket(bucket);
-    summer->Submit({step, rank, bucket,
-                    absl::MakeConstSpan(gradients).subspan(range.begin, range.length), 1});
+    summer->Submit(
+        {step, rank, bucket, absl::MakeConstSpan(gradients).subspan(range.begin, range.length), 1});
   }
 }
 

@@ -22,8 +22,9 @@ using ::testing::HasSubstr;
 
 // Runs `steps` exchanges of one worker and compares every bit.
 void Train(PsSummer* summer, const BucketPlan& plan, int workers, int rank, int64_t steps) {
+  std::vector<float> gradients;
   for (int64_t step = 0; step < steps; ++step) {
-    const auto sums = Exchange(summer, plan, rank, step);
+    const auto sums = Exchange(summer, plan, rank, step, &gradients);
     ASSERT_TRUE(sums.ok()) << sums.status();
     ASSERT_TRUE(SameBits(*sums, LawfulSums(plan, workers, step)))
         << "step " << step << " rank " << rank;
@@ -107,8 +108,9 @@ class PsSummerFailureTest : public ::testing::Test {
     std::vector<absl::Status> statuses(2);
     std::vector<std::thread> threads;
     for (int rank : {0, 1}) {
-      threads.emplace_back(
-          [&, rank] { statuses[rank] = Exchange(summers_[rank].get(), plan_, rank, 0).status(); });
+      threads.emplace_back([&, rank] {
+        statuses[rank] = Exchange(summers_[rank].get(), plan_, rank, 0, &gradients_[rank]).status();
+      });
     }
     meanwhile();
     for (std::thread& thread : threads) thread.join();
@@ -117,6 +119,7 @@ class PsSummerFailureTest : public ::testing::Test {
 
   const BucketPlan plan_ = PlanWithBuckets({30, 7});
   std::unique_ptr<PsCluster> cluster_;
+  std::vector<float> gradients_[2];  // destroyed after the summers that may still send them
   std::vector<std::unique_ptr<PsSummer>> summers_;
 };
 
@@ -174,8 +177,8 @@ TEST_F(PsSummerFailureTest, AbortEndsAWaitWithItsCause) {
 }
 
 TEST_F(PsSummerFailureTest, WrongSubmissionsShowInFinish) {
-  Connect(absl::Seconds(30), absl::Seconds(30));
   const std::vector<float> values(30);
+  Connect(absl::Seconds(30), absl::Seconds(30));
   EXPECT_THAT(std::string(summers_[0]->Finish(0).status().message()),
               HasSubstr("bucket 0 of step 0 was not submitted"));
   summers_[1]->Submit({0, 2, 0, values, 1});

@@ -35,8 +35,8 @@ void SubmitAll(GradientSynchronizer* synchronizer, int64_t step, int rank,
   const BucketPlan plan = FiveElements();
   for (int bucket = 0; bucket < plan.size(); ++bucket) {
     const ElementRange& range = plan.bucket(bucket);
-    synchronizer->Submit({step, rank, bucket,
-                          absl::MakeConstSpan(gradients).subspan(range.begin, range.length), 1});
+    synchronizer->Submit(
+        {step, rank, bucket, absl::MakeConstSpan(gradients).subspan(range.begin, range.length), 1});
   }
 }
 
@@ -158,8 +158,7 @@ TEST(SynchronousUpdateTest, RefusesBadArguments) {
   EXPECT_THAT(std::string(SynchronousUpdate::Create(std::move(bad_optimizer)).status().message()),
               HasSubstr("--learning_rate=-1"));
   std::vector<float> four(4);
-  EXPECT_EQ(MakeLocal({0})->Start(absl::MakeSpan(four)).code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(MakeLocal({0})->Start(absl::MakeSpan(four)).code(), absl::StatusCode::kInvalidArgument);
 }
 
 }  // namespace

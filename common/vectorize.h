@@ -1,0 +1,12 @@
+// RINGSIDE_INDEPENDENT_ITERATIONS before a loop: no iteration reads what another one writes, so it
+// may be vectorized without a check for overlap. Buffers that are the very same are fine.
+#ifndef RINGSIDE_COMMON_VECTORIZE_H_
+#define RINGSIDE_COMMON_VECTORIZE_H_
+
+#if defined(__clang__)
+#define RINGSIDE_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define RINGSIDE_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
+#endif
+
+#endif  // RINGSIDE_COMMON_VECTORIZE_H_
