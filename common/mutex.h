@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 
 namespace ringside {
@@ -53,8 +54,10 @@ class CondVar {
     if (deadline == absl::InfiniteFuture()) {
       condition_.wait(lock);
     } else {
-      in_time =
-          condition_.wait_until(lock, absl::ToChronoTime(deadline)) == std::cv_status::no_timeout;
+      // For a time, not until one: this waits on the monotonic clock, so setting the wall clock
+      // back does not make anybody wait longer.
+      in_time = condition_.wait_for(lock, absl::ToChronoNanoseconds(deadline - absl::Now())) ==
+                std::cv_status::no_timeout;
     }
     lock.release();
     return in_time;

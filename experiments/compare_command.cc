@@ -77,15 +77,6 @@ std::vector<RunResult> RunAll(const CommandContext& context, const Plan& plan,
   return runs;
 }
 
-void PrintComparison(const ComparisonResult& comparison) {
-  for (const std::string& line : comparison.verdict()) printf("%s\n", line.c_str());
-  for (const Gate& gate : comparison.gates()) {
-    printf("%-4s %s%s%s\n", gate.passed() ? "ok" : "FAIL", gate.name().c_str(),
-           gate.detail().empty() ? "" : ": ", gate.detail().c_str());
-  }
-  for (const std::string& line : comparison.warnings()) printf("warning: %s\n", line.c_str());
-}
-
 }  // namespace
 
 int CompareCommand(const CommandContext& context) {
@@ -99,7 +90,7 @@ int CompareCommand(const CommandContext& context) {
   if (status != 0) return status;
   const ComparisonResult comparison =
       BuildComparison(runs, context.argv, runs.front().provenance());
-  PrintComparison(comparison);
+  PrintVerdict(comparison);
   const absl::Status written = WriteReportAndSayWhere(comparison, plan->out);
   if (!written.ok()) return ExitStatus(written);
   return AllGatesPassed(comparison) ? 0 : 1;

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
+#include "experiments/launch_limit.h"
 
 namespace ringside {
 
@@ -30,6 +31,7 @@ absl::StatusOr<std::vector<ComparisonStep>> PlanComparison(const ExperimentConfi
     step.job.out = absl::StrCat(base.out, "/runs/", FolderName(planned));
     step.title = absl::StrCat("[", steps.size() + 1, "/", order.size(), "] ", Title(planned));
     RINGSIDE_RETURN_IF_ERROR(step.job.Validate());
+    RINGSIDE_RETURN_IF_ERROR(RequireLaunchable(step.job));
     steps.push_back(std::move(step));
   }
   return steps;

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "common/config/job_flags.h"
 #include "common/coordinator/coordinator_server.h"
+#include "common/coordinator/monotonic_clock.h"
 #include "common/logging.h"
 #include "common/status_macros.h"
 #include "experiments/experiment_flags.h"
@@ -72,7 +72,7 @@ int CoordinatorCommand(const CommandContext& context) {
   SetLogName("coordinator");
   absl::StatusOr<CoordinatorServer::Config> config = ReadConfig(context);
   if (!config.ok()) return ExitStatus(config.status());
-  const absl::Time join_deadline = absl::Now() + config->join_timeout;
+  const absl::Time join_deadline = MonotonicNow() + config->join_timeout;
   absl::StatusOr<std::unique_ptr<CoordinatorServer>> server =
       CoordinatorServer::Start(*std::move(config));
   if (!server.ok()) {
@@ -89,7 +89,7 @@ int CoordinatorCommand(const CommandContext& context) {
       return 128 + signal;
     }
     joined = joined || !(*server)->Members().empty();
-    if (!joined && absl::Now() > join_deadline) {
+    if (!joined && MonotonicNow() > join_deadline) {
       return ExitStatus(
           absl::DeadlineExceededError("not all members joined within --join_timeout"));
     }

@@ -14,7 +14,7 @@ namespace ringside {
 struct ExperimentConfig {
   std::vector<std::string> strategies = {"ps", "ring", "local"};
   std::vector<int> worker_counts = {1};
-  int trials = 3;
+  int trials = 5;  // fewer give intervals that are narrower than they claim to be
   std::string scaling =
       "strong";              // strong: the global batch is fixed; weak: the batch of a rank is
   int64_t global_batch = 0;  // strong; 0: `batch_size` times the largest worker count

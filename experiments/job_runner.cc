@@ -60,6 +60,8 @@ FinishedJob RunJob(const CommandContext& context, const NetworkOptions& network,
 
 void PrintFailure(const JobOutcome& outcome, const std::string& out) {
   LogError(outcome.error);
+  // Bad input is said in that one line, and the logs are about to be removed.
+  if (outcome.launcher_status == 2) return;
   for (const std::string& line : outcome.details) fprintf(stderr, "  %s\n", line.c_str());
   if (!outcome.details.empty()) fprintf(stderr, "  logs: %s\n", LogFolder(out).c_str());
 }

@@ -25,7 +25,8 @@ struct FinishedJob {
 FinishedJob RunJob(const CommandContext& context, const NetworkOptions& network,
                    const JobConfig& job, const std::string& title);
 
-// Says what went wrong: one line, then one for each process that failed, then where the logs are.
+// Says what went wrong: one line, and but for bad input one for each process that failed and where
+// the logs are.
 void PrintFailure(const JobOutcome& outcome, const std::string& out);
 
 // NOT_FOUND: there is no <folder>/results.json; INVALID_ARGUMENT: it is not what a job leaves.

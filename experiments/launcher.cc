@@ -10,6 +10,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "common/coordinator/monotonic_clock.h"
 #include "common/status_macros.h"
 #include "common/suspects.h"
 #include "experiments/child_environment.h"
@@ -91,6 +92,10 @@ absl::Status Launcher::StartCoordinator() {
   config.num_shards = config_.job.shards();
   config.lease = config_.job.lease;
   config.join_timeout = config_.job.join_timeout;
+  config.announce = [this](const std::string& text) {
+    MutexLock lock(&mutex_);
+    announcement_ = text;
+  };
   RINGSIDE_ASSIGN_OR_RETURN(coordinator_, CoordinatorServer::Start(std::move(config)));
   return absl::OkStatus();
 }
@@ -105,7 +110,7 @@ JobOutcome Launcher::Run() {
   supervisor_ = std::make_unique<JobSupervisor>(
       JobSupervisor::Config{JobMembers(config_.job), config_.job.lease, config_.job.join_timeout,
                             config_.job.step_timeout},
-      absl::Now());
+      MonotonicNow());
   Watch();
   printer_ = nullptr;
   return Outcome();
@@ -152,7 +157,7 @@ absl::Status Launcher::SpawnOne(const MemberId& member, const std::vector<std::s
 
 void Launcher::Watch() {
   while (true) {
-    const absl::Time now = absl::Now();
+    const absl::Time now = MonotonicNow();
     ReapChildren(now);
     AskCoordinator(now);
     if (supervisor_->AllEnded()) break;
@@ -162,16 +167,16 @@ void Launcher::Watch() {
     }
     ShowProgress(now);
     const int signal = WaitForJobSignal(kTick);
-    if (signal != 0 && signal != SIGCHLD) supervisor_->OnInterrupt(signal, absl::Now());
+    if (signal != 0 && signal != SIGCHLD) supervisor_->OnInterrupt(signal, MonotonicNow());
   }
   // The last to end may have been the one whose end decides what is said: let the coordinator come
   // to its verdict.
-  const absl::Time deadline = absl::Now() + kVerdictWait;
+  const absl::Time deadline = MonotonicNow() + kVerdictWait;
   while (!supervisor_->Error().empty() && supervisor_->joined() && !coordinator_->verdict() &&
-         absl::Now() < deadline) {
+         MonotonicNow() < deadline) {
     absl::SleepFor(absl::Milliseconds(10));
   }
-  AskCoordinator(absl::Now());
+  AskCoordinator(MonotonicNow());
 }
 
 void Launcher::ReapChildren(absl::Time now) {
@@ -203,6 +208,12 @@ void Launcher::SignalGroup(int signal) {
 void Launcher::ShowProgress(absl::Time now) {
   if (now < next_progress_) return;
   next_progress_ = now + kProgressInterval;
+  if (!supervisor_->joined()) {
+    MutexLock lock(&mutex_);
+    printer_->Show(announcement_.empty() ? "starting" : absl::StrCat("starting: ", announcement_),
+                   now);
+    return;
+  }
   std::vector<WorkerProgress> workers;
   for (const CoordinatorServer::MemberState& state : coordinator_->Members()) {
     if (state.member.id().role() != ROLE_WORKER) continue;
@@ -220,6 +231,8 @@ JobOutcome Launcher::Outcome() const {
   for (size_t i = 0; i < supervisor_->processes().size() && !interrupted; ++i) {
     const JobSupervisor::Process& process = supervisor_->processes()[i];
     if (!process.exit || process.exit->ok()) continue;
+    // While they waited for the others to join we ended them, and that says nothing about them.
+    if (process.signaled && !supervisor_->joined()) continue;
     const std::string last = LastLogLine(LogPath(process.member));
     const std::string how = process.signaled && process.exit->signal != 0 ? "ended by ringside"
                                                                           : ToString(*process.exit);

@@ -16,6 +16,7 @@
 #include "common/config/job_config.h"
 #include "common/coordinator/coordinator_server.h"
 #include "common/launch/launch_identity.h"
+#include "common/mutex.h"
 #include "common/network/bind_address.h"
 #include "experiments/child_process.h"
 #include "experiments/job_supervisor.h"
@@ -64,14 +65,19 @@ class Launcher {
   JobOutcome Outcome() const;
   std::string LogPath(const MemberId& member) const;
 
+  // Constant after Create.
   const Config config_;
   std::string token_;
-  std::unique_ptr<CoordinatorServer> coordinator_;
   std::unique_ptr<JobSupervisor> supervisor_;
   std::vector<ChildProcess> children_;  // in the order of the supervisor's processes
   std::unique_ptr<ProgressPrinter> printer_;
   ProgressMeter meter_;
   absl::Time next_progress_ = absl::InfinitePast();
+  // The coordinator's last word on who is missing, from a thread of its own.
+  Mutex mutex_;
+  std::string announcement_ ABSL_GUARDED_BY(mutex_);
+  // Last, so that its threads end before what they write to.
+  std::unique_ptr<CoordinatorServer> coordinator_;
 };
 
 // Who takes part in a job: shards first, because workers look for them.

@@ -61,6 +61,7 @@ absl::Status WriteMerged(const CommandContext& context) {
                               OutputFolder::Prepare(flags.out, OverwriteFromFlags()));
     out = folder.path();
   }
+  PrintVerdict(comparison);
   return WriteReportAndSayWhere(comparison, out);
 }
 

@@ -9,6 +9,9 @@
 
 namespace ringside {
 
+// Verdict, gates and warnings, on standard output.
+void PrintVerdict(const ComparisonResult& comparison);
+
 // Errors of WriteReport, but for a missing gnuplot: the numbers are on disk then, and a warning
 // says how to get the pages.
 absl::Status WriteReportAndSayWhere(const ComparisonResult& comparison, const std::string& folder);

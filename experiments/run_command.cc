@@ -12,6 +12,7 @@
 #include "common/status_macros.h"
 #include "experiments/experiment_flags.h"
 #include "experiments/job_runner.h"
+#include "experiments/launch_limit.h"
 #include "experiments/output_folder.h"
 #include "experiments/progress_line.h"
 #include "experiments/report/comparison.h"
@@ -24,6 +25,7 @@ absl::StatusOr<JobConfig> ReadJob(const CommandContext& context) {
   RINGSIDE_RETURN_IF_ERROR(RequireFlagsOf("run", context.command_line));
   RINGSIDE_ASSIGN_OR_RETURN(JobConfig job, JobConfigFromFlags());
   RINGSIDE_RETURN_IF_ERROR(job.Validate());
+  RINGSIDE_RETURN_IF_ERROR(RequireLaunchable(job));
   return job;
 }
 

@@ -10,6 +10,9 @@
 namespace ringside {
 namespace {
 
+// A slip of the keyboard must not bring a machine down.
+constexpr int kMaxProcessesPerRole = 1024;
+
 absl::Status RequireKnown(absl::string_view flag, const std::string& value,
                           const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), value) != known.end()) return absl::OkStatus();
@@ -21,6 +24,12 @@ absl::Status RequireAtLeast(absl::string_view flag, int64_t value, int64_t least
   if (value >= least) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("--", flag, "=", value, ": must be at least ", least));
+}
+
+absl::Status RequireBetween(absl::string_view flag, int64_t value, int64_t least, int64_t most) {
+  if (value >= least && value <= most) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--", flag, "=", value, ": must be at least ", least, " and at most ", most));
 }
 
 absl::Status RequirePositive(absl::string_view flag, absl::Duration value) {
@@ -60,8 +69,8 @@ const std::vector<std::string>& KnownDatasets() {
 
 absl::Status JobConfig::Validate() const {
   RINGSIDE_RETURN_IF_ERROR(RequireKnown("strategy", strategy, KnownStrategies()));
-  RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("workers", workers, 1));
-  RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("ps_shards", ps_shards, 1));
+  RINGSIDE_RETURN_IF_ERROR(RequireBetween("workers", workers, 1, kMaxProcessesPerRole));
+  RINGSIDE_RETURN_IF_ERROR(RequireBetween("ps_shards", ps_shards, 1, kMaxProcessesPerRole));
   RINGSIDE_RETURN_IF_ERROR(RequireKnown("ring_link", ring_link, {"tcp"}));
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("first_bucket_bytes", first_bucket_bytes, 4));
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("bucket_bytes", bucket_bytes, 4));

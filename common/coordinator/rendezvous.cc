@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "common/check.h"
 #include "common/parameter_spec.h"
 #include "common/status_macros.h"
@@ -94,8 +96,10 @@ absl::StatusOr<Rendezvous::Admission> Rendezvous::Join(const JoinRequest& reques
 absl::Status Rendezvous::Check(const JoinRequest& request) const {
   RINGSIDE_RETURN_IF_ERROR(CheckSizes(request));
   RINGSIDE_RETURN_IF_ERROR(CheckSlot(request));
-  RINGSIDE_RETURN_IF_ERROR(CheckSettings(request));
-  return CheckParameters(request);
+  // A hash only tells that something differs: whatever tells what comes first.
+  RINGSIDE_RETURN_IF_ERROR(CheckSettings(request, /*hashes=*/false));
+  RINGSIDE_RETURN_IF_ERROR(CheckParameters(request));
+  return CheckSettings(request, /*hashes=*/true);
 }
 
 absl::Status Rendezvous::CheckSizes(const JoinRequest& request) const {
@@ -146,15 +150,17 @@ absl::Status Rendezvous::CheckSlot(const JoinRequest& request) const {
   return absl::OkStatus();
 }
 
-absl::Status Rendezvous::CheckSettings(const JoinRequest& request) const {
+absl::Status Rendezvous::CheckSettings(const JoinRequest& request, bool hashes) const {
+  std::vector<std::string> differences;
   for (const auto& [key, setting] : settings_) {
     const auto theirs = request.settings().find(key);
     if (theirs == request.settings().end() || theirs->second == setting.value) continue;
-    return Refused(absl::StrCat(ringside::ToString(request.member().id()), " has ", key, "=",
-                                theirs->second, ", ", ringside::ToString(setting.origin),
-                                " joined with ", setting.value));
+    if (absl::EndsWith(key, "_sha256") != hashes) continue;
+    differences.push_back(absl::StrCat(ringside::ToString(request.member().id()), " has ", key, "=",
+                                       theirs->second, ", ", ringside::ToString(setting.origin),
+                                       " joined with ", setting.value));
   }
-  return absl::OkStatus();
+  return differences.empty() ? absl::OkStatus() : Refused(absl::StrJoin(differences, "; "));
 }
 
 absl::Status Rendezvous::CheckParameters(const JoinRequest& request) const {

@@ -78,7 +78,8 @@ class Rendezvous {
   absl::Status Check(const JoinRequest& request) const;
   absl::Status CheckSizes(const JoinRequest& request) const;
   absl::Status CheckSlot(const JoinRequest& request) const;
-  absl::Status CheckSettings(const JoinRequest& request) const;
+  // Names all that differ, of the settings that are hashes ("..._sha256") or of the others.
+  absl::Status CheckSettings(const JoinRequest& request, bool hashes) const;
   absl::Status CheckParameters(const JoinRequest& request) const;
   // Makes the joiner's word count where nobody has said anything yet.
   void Fix(const JoinRequest& request);

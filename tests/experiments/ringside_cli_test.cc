@@ -85,12 +85,20 @@ TEST_F(RingsideCliTest, RefusesInOneLine) {
   EXPECT_EQ(Refusal({"run", "--steps=1", "--model=gpt"}), "--model=gpt: must be one of mlp, lenet");
   EXPECT_EQ(Refusal({"run", "--steps=1", "--dataset=cifar"}),
             "--dataset=cifar: must be one of mnist");
-  EXPECT_EQ(Refusal({"run", "--steps=1", "--workers=0"}), "--workers=0: must be at least 1");
-  EXPECT_EQ(Refusal({"run", "--steps=1", "--workers=-2"}), "--workers=-2: must be at least 1");
+  EXPECT_EQ(Refusal({"run", "--steps=1", "--workers=0"}),
+            "--workers=0: must be at least 1 and at most 1024");
+  EXPECT_EQ(Refusal({"run", "--steps=1", "--workers=-2"}),
+            "--workers=-2: must be at least 1 and at most 1024");
   EXPECT_EQ(Refusal({"run", "--steps=1", "--workers=1,2"}),
             "--workers=1,2: must be one number; only `ringside compare` takes a list");
-  EXPECT_EQ(Refusal({"run", "--steps=1", "--ps_shards=0"}), "--ps_shards=0: must be at least 1");
+  EXPECT_EQ(Refusal({"run", "--steps=1", "--ps_shards=0"}),
+            "--ps_shards=0: must be at least 1 and at most 1024");
   EXPECT_EQ(Refusal({"run", "--steps=1", "--batch_size=0"}), "--batch_size=0: must be at least 1");
+  EXPECT_EQ(Refusal({"run", "--steps=1", "--strategy=ps", "--workers=2", "--ps_shards=255"}),
+            "--workers=2 and --ps_shards=255: a job that is launched on one machine may have at "
+            "most 256 processes");
+  EXPECT_EQ(Refusal({"compare", "--steps=1", "--out=x", "--strategies=ring", "--workers=1,257"}),
+            "--workers=257: a job that is launched on one machine may have at most 256 processes");
   EXPECT_EQ(Refusal({"run"}), "--steps=0 and --epochs=0: exactly one of them must be positive");
   EXPECT_EQ(Refusal({"run", "--steps=1", "--trials=2"}),
             "--trials has no meaning for `ringside run`; it is for `ringside compare`");

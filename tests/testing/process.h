@@ -48,8 +48,8 @@ class TestProcess {
   Ended Wait(absl::Duration timeout);
   // What was written so far.
   std::string output() const;
-  // Waits until `pattern` (ECMAScript) is found in what was written; false when the time is over or
-  // the output has ended.
+  // Waits until `pattern` (a POSIX extended regular expression) is found in what was written; false
+  // when the time is over or the output has ended.
   bool WaitForOutput(const std::string& pattern, absl::Duration timeout);
 
  private:

@@ -27,7 +27,7 @@ TEST(SynchronizerFactoryTest, ARingListensAndOthersDoNot) {
 }
 
 TEST(SynchronizerFactoryTest, OneRankTrainsAloneInLocalAndRing) {
-  for (const std::string& strategy : {"local", "ring"}) {
+  for (const char* strategy : {"local", "ring"}) {
     auto product = (*SynchronizerFactory::Create(Config(strategy, 1)))->Make({}, OneBucket());
     ASSERT_TRUE(product.ok()) << product.status();
     std::vector<float> parameters = {1, 2, 3};

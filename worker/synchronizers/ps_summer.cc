@@ -80,8 +80,7 @@ PsSummer::~PsSummer() {
   }
   for (const auto& stream : streams_) stream->CloseConnection();
   if (!lent_->AwaitReturn(kReturnTimeout)) {
-    LogWarning(absl::StrCat("worker ", config_.group.rank(),
-                            ": gRPC still holds gradients of step ", ledger_.step()));
+    LogWarning(absl::StrCat("worker ", config_.group.rank(), ": gRPC still holds gradients"));
     lent_.release();  // they may yet come back
   }
 }

@@ -33,9 +33,12 @@ TEST(JobConfigTest, EveryErrorNamesFlagValueAndWhatIsAllowed) {
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.model = "vgg"; }),
             "--model=vgg: must be one of mlp, lenet");
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.dataset = "x"; }), "--dataset=x: must be one of mnist");
-  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.workers = 0; }), "--workers=0: must be at least 1");
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.workers = 0; }),
+            "--workers=0: must be at least 1 and at most 1024");
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.ps_shards = -1; }),
-            "--ps_shards=-1: must be at least 1");
+            "--ps_shards=-1: must be at least 1 and at most 1024");
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.ps_shards = 900'000; }),
+            "--ps_shards=900000: must be at least 1 and at most 1024");
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.batch_size = 0; }),
             "--batch_size=0: must be at least 1");
   EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.steps = 0; }), HasSubstr("exactly one of them"));
@@ -78,7 +81,9 @@ TEST(JobConfigTest, AChildReadsBackWhatItsParentWrote) {
   std::vector<const char*> argv = {"worker"};
   for (const std::string& flag : flags) argv.push_back(flag.c_str());
   ASSERT_TRUE(ParseFlags(static_cast<int>(argv.size()), argv.data()).ok());
-  const JobConfig read = JobConfigFromFlags();
+  const absl::StatusOr<JobConfig> parsed = JobConfigFromFlags();
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  const JobConfig& read = *parsed;
   EXPECT_EQ(read.ToFlags(), flags);
   EXPECT_EQ(read.hidden, config.hidden);
   EXPECT_EQ(read.optimizer.momentum, 1.0 / 3);

@@ -198,6 +198,26 @@ TEST_F(RendezvousTest, RefusesDifferingSettings) {
   ExpectRefused(worker2, "worker 2 has only_there=2, worker 1 joined with 1");
 }
 
+TEST_F(RendezvousTest, NamesAllSettingsThatDifferAndHashesOnlyAsALastResort) {
+  JoinRequest worker0 = Request(WorkerId(0));
+  auto& settings0 = *worker0.mutable_settings();
+  settings0["batch_size"] = "8";
+  settings0["bucket_plan_sha256"] = "aa";
+  settings0["model"] = "mlp";
+  ExpectJoins(worker0);
+  JoinRequest worker1 = Request(WorkerId(1));
+  auto& settings1 = *worker1.mutable_settings();
+  settings1["batch_size"] = "9";
+  settings1["bucket_plan_sha256"] = "bb";
+  settings1["model"] = "lenet";
+  ExpectRefused(worker1,
+                "worker 1 has batch_size=9, worker 0 joined with 8; "
+                "worker 1 has model=lenet, worker 0 joined with mlp");
+  settings1["batch_size"] = "8";
+  settings1["model"] = "mlp";
+  ExpectRefused(worker1, "worker 1 has bucket_plan_sha256=bb, worker 0 joined with aa");
+}
+
 TEST_F(RendezvousTest, RefusesDifferingModels) {
   JoinRequest worker0 = Request(WorkerId(0));
   AddParameter(&worker0, "fc1.weight", {128, 784});

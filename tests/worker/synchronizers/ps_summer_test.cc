@@ -168,12 +168,11 @@ TEST_F(PsSummerFailureTest, AShardThatDiesIsNamed) {
 TEST_F(PsSummerFailureTest, AbortEndsAWaitWithItsCause) {
   Connect(absl::Seconds(30), absl::Seconds(30));
   const absl::Status verdict = absl::AbortedError("worker 2 was lost at step 0");
-  for (const absl::Status& status : WaitForWorker2([&] {
-         summers_[0]->Abort(verdict);
-         summers_[1]->Abort(verdict);
-       })) {
-    EXPECT_EQ(status, verdict);
-  }
+  const std::vector<absl::Status> statuses = WaitForWorker2([&] { summers_[0]->Abort(verdict); });
+  EXPECT_EQ(statuses[0], verdict);
+  EXPECT_EQ(ToString(SuspectsOf(statuses[1])), "worker 0");  // it gave up, as the shards noticed
+  EXPECT_EQ(summers_[0]->Finish(1).status(), verdict);
+  EXPECT_EQ(summers_[0]->Shutdown(), verdict);
 }
 
 TEST_F(PsSummerFailureTest, WrongSubmissionsShowInFinish) {
