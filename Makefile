@@ -29,9 +29,9 @@ build: packages
 	cmake --build --preset release -j $(JOBS)
 
 demo: build
-	$(BUILD)/bin/ringside compare --strategies=ps,ring,local --workers=1,2,4 --trials=3 --ps_shards=2 \
-	  --model=mlp --hidden=256,128 --data_dir=data/mnist10k --epochs=8 --global_batch=128 --seed=1 \
-	  --optimizer=adam --learning_rate=0.001 --out=$(DEMO_OUT) --overwrite
+	$(BUILD)/bin/ringside compare --strategies=ps,ring,local --workers=1,2,4 --trials=5 --ps_shards=2 \
+	  --model=mlp --hidden=256,128 --data_dir=data/mnist10k --epochs=10 --global_batch=128 --seed=1 \
+	  --optimizer=sgd --learning_rate=0.05 --momentum=0.9 --weight_decay=0.001 --out=$(DEMO_OUT) --overwrite
 
 test: build
 	ctest --preset release -j $(JOBS)

@@ -17,7 +17,8 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
 
 absl::Status FromGrpcStatus(const grpc::Status& status) {
   if (status.ok()) return absl::OkStatus();
-  const absl::Status plain(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
+  const absl::Status plain(static_cast<absl::StatusCode>(status.error_code()),
+                           status.error_message());
   FailureReport report;
   if (!report.ParseFromString(status.error_details()) || report.suspects().empty()) return plain;
   return WithSuspects(plain, {report.suspects().begin(), report.suspects().end()});

@@ -1,5 +1,5 @@
-// Time of one sum over a ring of threads and loopback TCP. A first look only: threads of one process share what processes do
-// not. Sums are verified before they are timed.
+// Time of one sum over a ring of threads and loopback TCP. A first look only: threads of one
+// process share what processes do not. Sums are verified before they are timed.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

@@ -50,7 +50,17 @@ TEST_F(BadInputTest, FlagsAndTheirValues) {
 
 TEST_F(BadInputTest, MoreShardsThanElements) {
   WriteMnistFiles(data_dir(), 20, 10);
-  ExpectRefused({"--strategy=ps", "--hidden=1", "--ps_shards=900"}, {"900"});
+  const TestProcess::Ended ended = RunProcess(
+      Command("worker", JobFlags({"--strategy=ps", "--hidden=1", "--ps_shards=1000", "--rank=0",
+                                  "--workers=1", "--steps=1", "--coordinator=127.0.0.1:1"})),
+      absl::Minutes(1));
+  EXPECT_EQ(ended.status, 2) << ended.output;
+  EXPECT_THAT(ended.output, HasSubstr("--ps_shards=1000: must be at most 805"));
+}
+
+TEST_F(BadInputTest, MoreProcessesThanALaunchShouldStart) {
+  WriteMnistFiles(data_dir(), 20, 10);
+  ExpectRefused({"--strategy=ps", "--ps_shards=900"}, {"900", "256"});
 }
 
 TEST_F(BadInputTest, MissingDataNamesTheFileAndTheLayout) {
