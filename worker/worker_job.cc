@@ -18,6 +18,7 @@
 #include "common/sha256.h"
 #include "common/status_macros.h"
 #include "common/suspects.h"
+#include "common/traffic_proto.h"
 #include "worker/evaluation.h"
 #include "worker/run_result.h"
 #include "worker/step_writer.h"
@@ -40,17 +41,6 @@ absl::Duration SteadyClock() {
 // A port that the user named and that is taken is a wrong flag, not a broken network.
 absl::Status AsBadInput(const absl::Status& status) {
   return absl::IsUnavailable(status) ? absl::FailedPreconditionError(status.message()) : status;
-}
-
-Traffic ToProto(const TrafficCounters& counters) {
-  Traffic traffic;
-  traffic.set_payload_bytes_sent(counters.payload_bytes_sent);
-  traffic.set_payload_bytes_received(counters.payload_bytes_received);
-  traffic.set_messages_sent(counters.messages_sent);
-  traffic.set_messages_received(counters.messages_received);
-  traffic.set_header_bytes_sent(counters.header_bytes_sent);
-  traffic.set_header_bytes_received(counters.header_bytes_received);
-  return traffic;
 }
 
 TrafficCounters Difference(TrafficCounters later, const TrafficCounters& earlier) {
