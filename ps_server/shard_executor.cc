@@ -87,12 +87,14 @@ absl::Status ShardExecutor::TakeEvents(absl::Time deadline, std::vector<Event>* 
 absl::Status ShardExecutor::Handle(Frame frame) {
   const auto worker = static_cast<int>(frame.header.sender);
   results_.clear();
+  const uint64_t step = shard_->open_step();
   const auto start = std::chrono::steady_clock::now();
   const absl::Status status = shard_->Push(frame.header, std::move(frame.payload), &results_);
   fold_time_ += absl::FromChrono(std::chrono::steady_clock::now() - start);
   RINGSIDE_RETURN_IF_ERROR(status);
   streams_->FrameTaken(worker);
   for (const ParameterShard::Result& result : results_) streams_->SendToAll(result);
+  if (shard_->open_step() != step && config_.step_closed != nullptr) config_.step_closed(step);
   return absl::OkStatus();
 }
 

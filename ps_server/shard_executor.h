@@ -9,6 +9,7 @@
 #define RINGSIDE_PS_SERVER_SHARD_EXECUTOR_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -45,6 +46,8 @@ class ShardExecutor {
     // How long a worker that has pushed its whole step waits for the others. The shard reports a
     // little earlier than the waiting workers would, because it can name who is missing.
     absl::Duration step_timeout = absl::Seconds(60);
+    // Gets each step that is closed, from the executor's thread; must not block. May be empty.
+    std::function<void(uint64_t step)> step_closed = nullptr;
   };
 
   // What the shard did; complete once Await has returned.

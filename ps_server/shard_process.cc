@@ -91,7 +91,13 @@ absl::Status ShardProcess::Join() {
 absl::Status ShardProcess::Serve() {
   RINGSIDE_ASSIGN_OR_RETURN(auto shard, MakeShard());
   executor_ = std::make_unique<ShardExecutor>(
-      ShardExecutor::Config{config_.shard, layout_.world_size, config_.step_timeout},
+      ShardExecutor::Config{config_.shard, layout_.world_size, config_.step_timeout,
+                            [client = client_.get()](uint64_t step) {
+                              Progress progress;
+                              progress.set_step(static_cast<int64_t>(step));
+                              progress.set_phase("train");
+                              client->ReportProgress(progress);
+                            }},
       std::move(shard), &service_);
   client_->SetVerdictHandler(
       [executor = executor_.get()](const absl::Status& verdict) { executor->Stop(verdict); });

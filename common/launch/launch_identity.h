@@ -3,6 +3,11 @@
 //
 // Looked at in this order; the first that applies decides everything: flags, torchrun, Slurm step,
 // Open MPI, PMI, Kubeflow. Never a silent fallback to a world of one.
+//
+// Where worker 0 hosts the coordinator: torchrun and Kubeflow, MASTER_ADDR:MASTER_PORT, or the next
+// port where torchrun's agent holds that one (TORCHELASTIC_USE_AGENT_STORE); Slurm, the first host
+// of the step at port 20000 + (job + 37 * step) mod 12000. Inside a Slurm step, variables of an MPI
+// launcher come first, because its ranks inherit those of the step that started it.
 #ifndef RINGSIDE_COMMON_LAUNCH_LAUNCH_IDENTITY_H_
 #define RINGSIDE_COMMON_LAUNCH_LAUNCH_IDENTITY_H_
 

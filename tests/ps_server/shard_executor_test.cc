@@ -62,8 +62,10 @@ class ShardExecutorTest : public ::testing::Test {
   std::unique_ptr<ShardExecutor> Make(absl::Duration step_timeout = absl::Seconds(30)) {
     auto shard = ParameterShard::Create({plan_, layout_, 3, 0, 1, 0});
     EXPECT_TRUE(shard.ok()) << shard.status();
-    return std::make_unique<ShardExecutor>(ShardExecutor::Config{3, 2, step_timeout},
-                                           std::move(shard).value(), &streams_);
+    return std::make_unique<ShardExecutor>(
+        ShardExecutor::Config{3, 2, step_timeout,
+                              [this](uint64_t step) { closed_steps_.push_back(step); }},
+        std::move(shard).value(), &streams_);
   }
 
   // Pushes all units of one worker's step.
@@ -87,6 +89,7 @@ class ShardExecutorTest : public ::testing::Test {
   const ShardLayout layout_{2, 4, 16};
   const UnitTable table_{plan_, layout_, 3};
   RecordedStreams streams_;
+  std::vector<uint64_t> closed_steps_;  // by the executor's thread; read after Await
 };
 
 TEST_F(ShardExecutorTest, EndsWhenEveryWorkerHasEndedItsStream) {
@@ -106,6 +109,7 @@ TEST_F(ShardExecutorTest, EndsWhenEveryWorkerHasEndedItsStream) {
   other.join();
   EXPECT_TRUE(executor->Await().ok());
   EXPECT_EQ(executor->account().steps, 3);
+  EXPECT_EQ(closed_steps_, (std::vector<uint64_t>{0, 1, 2}));
   EXPECT_GT(executor->account().fold_time, absl::ZeroDuration());
   EXPECT_EQ(streams_.results(), 3u * table_.size());
 }
