@@ -11,6 +11,9 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   target_compile_options(ringside_flags INTERFACE -Wthread-safety)
 endif()
 
+# For all alike, because a precompiled header is only used by objects that agree on it.
+add_compile_options(-pthread)
+
 # Sanitizers must see every object that is linked together, hence the directory scope.
 if(RINGSIDE_SANITIZE)
   add_compile_options(-fsanitize=${RINGSIDE_SANITIZE} -fno-omit-frame-pointer)

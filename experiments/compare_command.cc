@@ -19,6 +19,7 @@
 #include "experiments/progress_line.h"
 #include "experiments/report/comparison.h"
 #include "experiments/report_output.h"
+#include "experiments/signal_wait.h"
 
 namespace ringside {
 namespace {
@@ -87,6 +88,7 @@ int CompareCommand(const CommandContext& context) {
   if (!folder.ok()) return ExitStatus(folder.status());
   int status = 0;
   const std::vector<RunResult> runs = RunAll(context, *plan, *folder, &status);
+  UnblockJobSignals();
   if (status != 0) return status;
   const ComparisonResult comparison =
       BuildComparison(runs, context.argv, runs.front().provenance());

@@ -12,6 +12,7 @@
 #include "common/coordinator/coordinator_server.h"
 #include "common/coordinator/monotonic_clock.h"
 #include "common/logging.h"
+#include "common/network/bind_address.h"
 #include "common/status_macros.h"
 #include "experiments/experiment_flags.h"
 #include "experiments/signal_wait.h"
@@ -20,22 +21,6 @@ namespace ringside {
 namespace {
 
 constexpr absl::Duration kTick = absl::Milliseconds(100);
-
-// What --coordinator names is an address of this host; a name gives the first address that it has.
-absl::StatusOr<BindAddress> CoordinatorBind(const Endpoint& endpoint,
-                                            const NetworkOptions& network) {
-  BindAddress bind;
-  if (!network.listen.empty() || !network.interface.empty()) {
-    RINGSIDE_ASSIGN_OR_RETURN(bind, ChooseBindAddress(network, endpoint));
-  } else {
-    RINGSIDE_ASSIGN_OR_RETURN(const std::vector<SocketAddress> addresses, Resolve(endpoint));
-    bind.listen_host = AddressText(addresses.front());
-    bind.advertise_host = network.advertise.empty() ? endpoint.host : network.advertise;
-    RINGSIDE_ASSIGN_OR_RETURN(bind.ports, ParsePortRange(network.port_range));
-  }
-  if (endpoint.port != 0) bind.ports = {endpoint.port, endpoint.port};
-  return bind;
-}
 
 // What is not said on the command line is what the first member to join says.
 absl::StatusOr<CoordinatorServer::Config> ReadConfig(const CommandContext& context) {
@@ -52,7 +37,7 @@ absl::StatusOr<CoordinatorServer::Config> ReadConfig(const CommandContext& conte
   }
   RINGSIDE_ASSIGN_OR_RETURN(const Endpoint endpoint, ParseEndpoint(process.coordinator));
   CoordinatorServer::Config config;
-  RINGSIDE_ASSIGN_OR_RETURN(config.bind, CoordinatorBind(endpoint, process.network));
+  RINGSIDE_ASSIGN_OR_RETURN(config.bind, ChooseCoordinatorBind(process.network, endpoint));
   config.token = process.token;
   if (line.Has("workers")) config.world_size = job.worker_processes();
   if (line.Has("strategy")) {

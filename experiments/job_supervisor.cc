@@ -53,6 +53,7 @@ void JobSupervisor::OnVerdict(const Verdict& verdict, absl::Time now) {
   // The coordinator only repeats what we told it: whoever ended before joining has said no step.
   if (ending_ && !joined_) return;
   has_verdict_ = true;
+  verdict_step_ = verdict.step();
   int culprit = -1;
   for (size_t i = 0; i < processes_.size(); ++i) {
     const MemberId& member = processes_[i].member;
@@ -105,7 +106,8 @@ int JobSupervisor::LauncherStatus() const {
   if (!ending_) return 0;
   if (culprit_ < 0) return 1;
   const Process& culprit = processes_[culprit_];
-  const bool bad_input = culprit.exit.has_value() && !culprit.signaled &&
+  // What goes wrong after the first step is no longer the input's fault.
+  const bool bad_input = verdict_step_ == 0 && culprit.exit.has_value() && !culprit.signaled &&
                          culprit.exit->signal == 0 && culprit.exit->status == 2;
   return bad_input ? 2 : 1;
 }

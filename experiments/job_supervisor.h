@@ -76,6 +76,7 @@ class JobSupervisor {
   std::string error_;
   int culprit_ = -1;
   bool has_verdict_ = false;
+  int64_t verdict_step_ = 0;
   bool hastened_ = false;
   int interrupt_ = 0;
   int pending_interrupt_ = 0;  // to be passed on

@@ -10,6 +10,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/config/job_config.h"
 
 namespace ringside {
 namespace {
@@ -29,7 +30,24 @@ bool IsProcessFile(const std::string& name) {
 }
 
 bool IsFigureFile(const std::string& name) {
-  return absl::EndsWith(name, ".svg") || absl::EndsWith(name, ".csv");
+  for (const char* figure : {"loss", "throughput", "efficiency", "breakdown"}) {
+    if (name == absl::StrCat(figure, ".svg") || name == absl::StrCat(figure, ".csv")) return true;
+  }
+  return false;
+}
+
+// The folder of one job of a comparison: "ring-w2-t1".
+bool IsRunFolder(const std::string& name) {
+  for (const std::string& strategy : KnownStrategies()) {
+    if (absl::StartsWith(name, absl::StrCat(strategy, "-w"))) return true;
+  }
+  return false;
+}
+
+// Not a link to one: what that leads to is not ours.
+bool IsRealFolder(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(fs::symlink_status(path, error));
 }
 
 std::vector<fs::path> Entries(const fs::path& folder) {
@@ -39,6 +57,19 @@ std::vector<fs::path> Entries(const fs::path& folder) {
     entries.push_back(it->path());
   }
   return entries;
+}
+
+// The first thing in `folder` that only results leave; empty where there is none.
+std::string FindResults(const fs::path& folder) {
+  std::error_code error;
+  if (fs::exists(fs::symlink_status(folder / "runs", error))) return "runs";
+  for (const fs::path& entry : Entries(folder)) {
+    if (IsOurFile(entry.filename().string())) return entry.filename().string();
+  }
+  for (const fs::path& entry : Entries(folder / "figures")) {
+    if (IsFigureFile(entry.filename().string())) return "figures";
+  }
+  return "";
 }
 
 absl::Status CannotWrite(const std::string& path, const std::string& reason) {
@@ -62,8 +93,8 @@ absl::StatusOr<OutputFolder> OutputFolder::Prepare(const std::string& path, bool
   OutputFolder folder;
   folder.path_ = path;
   std::error_code error;
-  for (const char* results : {"results.json", "runs"}) {
-    if (overwrite || !fs::exists(fs::path(path) / results, error)) continue;
+  const std::string results = FindResults(path);
+  if (!results.empty() && !overwrite) {
     return absl::AlreadyExistsError(
         absl::StrCat("--out=", path, ": already holds results (", results,
                      "); name another folder, or --overwrite replaces them"));
@@ -116,6 +147,7 @@ void RemoveResults(const std::string& folder) {
   }
   for (const char* name : {"logs", "steps", "figures"}) {
     const fs::path inner = fs::path(folder) / name;
+    if (!IsRealFolder(inner)) continue;
     for (const fs::path& entry : Entries(inner)) {
       const std::string file = entry.filename().string();
       if (IsProcessFile(file) || (inner.filename() == "figures" && IsFigureFile(file)))
@@ -124,7 +156,9 @@ void RemoveResults(const std::string& folder) {
     fs::remove(inner, error);  // only if empty
   }
   const fs::path runs = fs::path(folder) / "runs";
+  if (!IsRealFolder(runs)) return;
   for (const fs::path& run : Entries(runs)) {
+    if (!IsRealFolder(run) || !IsRunFolder(run.filename().string())) continue;
     RemoveResults(run.string());
     fs::remove(run, error);
   }

@@ -1,6 +1,8 @@
 #include "experiments/report_command.h"
 
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -28,6 +30,21 @@ absl::StatusOr<ComparisonResult> ReadResults(const std::string& folder) {
   return ReadComparison(absl::StrCat(folder, "/results.json"));
 }
 
+// Whatever is overwritten in `out` must not be what is to be read.
+absl::Status RequireOutside(const std::string& out, const std::vector<std::string>& folders) {
+  if (out.empty()) return absl::OkStatus();
+  std::error_code error;
+  const auto target = std::filesystem::weakly_canonical(out, error);
+  for (const std::string& folder : folders) {
+    const auto source = std::filesystem::weakly_canonical(folder, error);
+    const auto relative = source.lexically_relative(target);
+    if (relative.empty() || *relative.begin() == "..") continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--out=", out, ": holds ", folder, ", which is to be read; must be another folder"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status WriteMerged(const CommandContext& context) {
   RINGSIDE_RETURN_IF_ERROR(RequireFlagsOf("report", context.command_line));
   const std::vector<std::string>& folders = context.command_line.positional;
@@ -40,6 +57,7 @@ absl::Status WriteMerged(const CommandContext& context) {
     return absl::InvalidArgumentError(absl::StrCat("ringside report ", absl::StrJoin(folders, " "),
                                                    ": needs --out=DIR for the merged report"));
   }
+  RINGSIDE_RETURN_IF_ERROR(RequireOutside(flags.out, folders));
   ComparisonResult merged;
   for (const std::string& folder : folders) {
     RINGSIDE_ASSIGN_OR_RETURN(const ComparisonResult part, ReadResults(folder));
@@ -62,7 +80,10 @@ absl::Status WriteMerged(const CommandContext& context) {
     out = folder.path();
   }
   PrintVerdict(comparison);
-  return WriteReportAndSayWhere(comparison, out);
+  RINGSIDE_RETURN_IF_ERROR(WriteReportAndSayWhere(comparison, out));
+  return AllGatesPassed(comparison)
+             ? absl::OkStatus()
+             : absl::AbortedError("a gate failed: these runs must not be compared");
 }
 
 }  // namespace

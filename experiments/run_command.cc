@@ -17,6 +17,7 @@
 #include "experiments/progress_line.h"
 #include "experiments/report/comparison.h"
 #include "experiments/report_output.h"
+#include "experiments/signal_wait.h"
 
 namespace ringside {
 namespace {
@@ -65,6 +66,7 @@ int RunCommand(const CommandContext& context) {
   const NetworkOptions network =
       ProcessConfigFromFlags(context.command_line, context.environment).network;
   const FinishedJob finished = RunJob(context, network, *job, "");
+  UnblockJobSignals();
   if (!finished.outcome.ok()) {
     const int status = finished.outcome.launcher_status;
     PrintFailure(finished.outcome, folder->path());

@@ -27,6 +27,11 @@ void BlockJobSignals() {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
+void UnblockJobSignals() {
+  const sigset_t signals = JobSignals();
+  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+}
+
 int WaitForJobSignal(absl::Duration timeout) {
   const sigset_t signals = JobSignals();
   const timespec limit = absl::ToTimespec(std::max(timeout, absl::ZeroDuration()));

@@ -10,6 +10,10 @@ namespace ringside {
 // before any thread exists.
 void BlockJobSignals();
 
+// After the last job: from now on Ctrl-C ends this process as usual, also one that came meanwhile.
+// In the thread that calls it.
+void UnblockJobSignals();
+
 // Waits for one of those signals and returns its number; 0 when `timeout` is over first.
 int WaitForJobSignal(absl::Duration timeout);
 

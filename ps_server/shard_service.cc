@@ -7,6 +7,7 @@
 #include "common/check.h"
 #include "common/network/grpc_frame.h"
 #include "common/network/grpc_status.h"
+#include "common/sha256.h"
 
 namespace ringside {
 namespace {
@@ -35,7 +36,7 @@ grpc::Slice SharedSlice(const ParameterShard::Result& result) {
 }  // namespace
 
 ShardService::ShardService(int shard, std::string token)
-    : shard_(shard), token_(std::move(token)) {}
+    : shard_(shard), token_sha256_(Sha256Hex(absl::string_view(token))) {}
 
 ShardService::~ShardService() {
   MutexLock lock(&mutex_);
@@ -58,7 +59,7 @@ grpc::ServerGenericBidiReactor* ShardService::CreateReactor(
     return new Refusal(absl::UnimplementedError(
         absl::StrCat("shard ", shard_, " has no method ", context->method())));
   }
-  if (MetadataValue(*context, kTokenKey) != token_) {
+  if (MetadataValue(*context, kTokenKey) != token_sha256_) {
     return new Refusal(absl::UnauthenticatedError(absl::StrCat(
         "shard ", shard_, " refuses ", context->peer(), ": the token is not that of its job")));
   }

@@ -63,7 +63,7 @@ class ShardService final : public grpc::CallbackGenericService, public ShardExec
 
   // Constant after construction.
   const int shard_;
-  const std::string token_;
+  const std::string token_sha256_;
 
   mutable Mutex mutex_;
   Job job_ ABSL_GUARDED_BY(mutex_);

@@ -20,9 +20,9 @@ int WorkerStream::rank() const {
 
 void WorkerStream::Admit(int shard, int rank, ShardExecutor* executor) {
   MutexLock lock(&mutex_);
-  if (finished_) return;
   rank_ = rank;
   executor_ = executor;
+  if (finished_) return;  // OnDone tells the executor and gives the rank back
   context_->AddInitialMetadata(kShardKey, absl::StrCat(shard));
   StartSendInitialMetadata();
   StartNextRead();

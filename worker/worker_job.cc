@@ -80,8 +80,8 @@ absl::Status WorkerJob::Prepare() {
 
 absl::Status WorkerJob::StartCoordinator() {
   CoordinatorServer::Config server;
-  RINGSIDE_ASSIGN_OR_RETURN(server.bind, ChooseBindAddress(config_.network, *config_.coordinator));
-  server.bind.ports = {config_.coordinator->port, config_.coordinator->port};
+  RINGSIDE_ASSIGN_OR_RETURN(server.bind,
+                            ChooseCoordinatorBind(config_.network, *config_.coordinator));
   server.token = config_.token;
   server.world_size = config_.job.worker_processes();
   server.num_shards = config_.job.shards();

@@ -91,9 +91,32 @@ absl::StatusOr<std::string> HostFromListen(const std::string& listen,
   return address->text;
 }
 
+// A name that is not meant to stay on this host, though /etc/hosts may put it on loopback: Debian
+// gives a machine's own name to 127.0.1.1.
+bool IsNameOfAHost(const std::string& host) {
+  return !host.empty() && host != "localhost" && !ParseIpAddress(host).ok();
+}
+
+// The route to the coordinator starts at `address`. If that is loopback only because the
+// coordinator's name is this host's own, others need an address that leads here.
+std::string ReachableFromOthers(const std::string& address, const Endpoint& coordinator) {
+  const auto local = ParseIpAddress(address);
+  if (!local.ok() || !local->is_loopback() || !IsNameOfAHost(coordinator.host)) return address;
+  const auto interfaces = ListInterfaceAddresses();
+  if (!interfaces.ok()) return address;
+  for (const InterfaceAddress& candidate : *interfaces) {
+    const IpAddress& other = candidate.address;
+    if (other.family != local->family || other.is_loopback() || other.is_link_local()) continue;
+    return other.text;
+  }
+  return address;
+}
+
 absl::StatusOr<std::string> ListenHost(const NetworkOptions& options, const Endpoint& coordinator) {
   if (options.listen.empty() && options.interface.empty()) {
-    return RouteToCoordinator(coordinator, AF_UNSPEC);
+    RINGSIDE_ASSIGN_OR_RETURN(const std::string address,
+                              RouteToCoordinator(coordinator, AF_UNSPEC));
+    return ReachableFromOthers(address, coordinator);
   }
   RINGSIDE_ASSIGN_OR_RETURN(const auto interfaces, ListInterfaceAddresses());
   if (!options.listen.empty()) return HostFromListen(options.listen, interfaces);
@@ -133,6 +156,28 @@ absl::StatusOr<BindAddress> ChooseBindAddress(const NetworkOptions& options,
   RINGSIDE_ASSIGN_OR_RETURN(bind.listen_host, ListenHost(options, coordinator));
   RINGSIDE_ASSIGN_OR_RETURN(bind.advertise_host,
                             AdvertiseHost(options, bind.listen_host, coordinator));
+  return bind;
+}
+
+absl::StatusOr<BindAddress> ChooseCoordinatorBind(const NetworkOptions& options,
+                                                  const Endpoint& endpoint) {
+  BindAddress bind;
+  if (!options.listen.empty() || !options.interface.empty()) {
+    RINGSIDE_ASSIGN_OR_RETURN(bind, ChooseBindAddress(options, endpoint));
+  } else {
+    RINGSIDE_ASSIGN_OR_RETURN(bind.ports, ParsePortRange(options.port_range));
+    RINGSIDE_ASSIGN_OR_RETURN(const std::vector<SocketAddress> addresses, Resolve(endpoint));
+    bind.listen_host = TextWithZone(addresses.front());
+    bind.advertise_host = options.advertise.empty() ? endpoint.host : options.advertise;
+    RINGSIDE_ASSIGN_OR_RETURN(const IpAddress address, ParseIpAddress(bind.listen_host));
+    RINGSIDE_ASSIGN_OR_RETURN(const auto interfaces, ListInterfaceAddresses());
+    if (address.is_loopback() && IsNameOfAHost(endpoint.host)) {
+      bind.listen_host = address.family == AF_INET ? "0.0.0.0" : "::";
+    } else if (!address.is_any() && !address.is_loopback() && !IsLocal(interfaces, address)) {
+      RINGSIDE_ASSIGN_OR_RETURN(bind.listen_host, ListenHost(options, endpoint));
+    }
+  }
+  if (endpoint.port != 0) bind.ports = {endpoint.port, endpoint.port};
   return bind;
 }
 

@@ -26,11 +26,19 @@ struct BindAddress {
 };
 
 // The address that options name; without any, the local address from which the kernel routes to
-// `coordinator` (loopback for a loopback coordinator). INVALID_ARGUMENT: no such interface, no
-// address in the CIDR, an address that is not local; the message lists the candidates. UNAVAILABLE:
-// the coordinator's name does not resolve, or no route leads to it.
+// `coordinator` (loopback for a loopback coordinator, but not where only /etc/hosts makes it
+// loopback). INVALID_ARGUMENT: no such interface, no address in the CIDR, an address that is not
+// local; the message lists the candidates. UNAVAILABLE: the coordinator's name does not resolve, or
+// no route leads to it.
 absl::StatusOr<BindAddress> ChooseBindAddress(const NetworkOptions& options,
                                               const Endpoint& coordinator);
+
+// Where to host the coordinator that all know as `endpoint`: without --listen or --interface its
+// first address, all addresses of this host when /etc/hosts puts its name on loopback, and the
+// address that routes there when it is not one of this host (a NAT, a service's address). Its port,
+// unless 0. Errors as above.
+absl::StatusOr<BindAddress> ChooseCoordinatorBind(const NetworkOptions& options,
+                                                  const Endpoint& endpoint);
 
 }  // namespace ringside
 

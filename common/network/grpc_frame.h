@@ -15,7 +15,7 @@ namespace ringside {
 // One bidirectional stream of frames per worker and shard: pushes one way, results the other.
 inline constexpr char kExchangeMethod[] = "/ringside.ParameterServer/Exchange";
 // Request metadata of the stream.
-inline constexpr char kTokenKey[] = "ringside-token";
+inline constexpr char kTokenKey[] = "ringside-token";  // SHA-256 of it: metadata must be ASCII
 inline constexpr char kRankKey[] = "ringside-rank";
 inline constexpr char kGenerationKey[] = "ringside-generation";
 inline constexpr char kPlanKey[] = "ringside-plan";  // BucketPlan::hash

@@ -12,6 +12,7 @@
 
 #include "common/network/grpc_frame.h"
 #include "common/network/grpc_status.h"
+#include "common/sha256.h"
 #include "tests/testing/ps_cluster.h"
 #include "tests/testing/random_gradients.h"
 
@@ -25,7 +26,7 @@ class RawCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::Byt
  public:
   RawCall(const Endpoint& endpoint, const std::string& method, const std::string& message)
       : stub_(CreateGrpcChannel(endpoint)) {
-    context_.AddMetadata(kTokenKey, "sesame");
+    context_.AddMetadata(kTokenKey, Sha256Hex(absl::string_view("sesame")));
     context_.AddMetadata(kRankKey, "0");
     context_.AddMetadata(kGenerationKey, "1");
     context_.AddMetadata(kPlanKey, PlanWithBuckets({8}).hash());

@@ -5,6 +5,7 @@
 #include "common/network/grpc_frame.h"
 #include "common/network/grpc_server.h"
 #include "common/network/grpc_status.h"
+#include "common/sha256.h"
 
 namespace ringside {
 
@@ -39,15 +40,15 @@ ShardStream::ShardStream(const Config& config, LentSlices* lent, Listener* liste
       listener_(listener),
       channel_(CreateGrpcChannel(config.endpoint)),
       stub_(std::make_unique<grpc::GenericStub>(channel_)) {
-  context_.set_wait_for_ready(true);
-  context_.AddMetadata(kTokenKey, config.token);
-  context_.AddMetadata(kRankKey, absl::StrCat(config.rank));
-  context_.AddMetadata(kGenerationKey, absl::StrCat(config.generation));
-  context_.AddMetadata(kPlanKey, config.plan_hash);
+  context_->set_wait_for_ready(true);
+  context_->AddMetadata(kTokenKey, Sha256Hex(absl::string_view(config.token)));
+  context_->AddMetadata(kRankKey, absl::StrCat(config.rank));
+  context_->AddMetadata(kGenerationKey, absl::StrCat(config.generation));
+  context_->AddMetadata(kPlanKey, config.plan_hash);
 }
 
 void ShardStream::Start() {
-  stub_->PrepareBidiStreamingCall(&context_, kExchangeMethod, grpc::StubOptions(), this);
+  stub_->PrepareBidiStreamingCall(context_.get(), kExchangeMethod, grpc::StubOptions(), this);
   AddHold();  // because Send comes from outside; released by the end of reading, which always comes
   StartRead(&incoming_);
   StartCall();
@@ -91,8 +92,8 @@ void ShardStream::OnWriteDone(bool ok) {
 
 void ShardStream::OnReadInitialMetadataDone(bool ok) {
   // A refusal has no such entry; its status comes with OnDone.
-  if (!ok || context_.GetServerInitialMetadata().count(kShardKey) == 0) return;
-  const grpc::string_ref answer = context_.GetServerInitialMetadata().find(kShardKey)->second;
+  if (!ok || context_->GetServerInitialMetadata().count(kShardKey) == 0) return;
+  const grpc::string_ref answer = context_->GetServerInitialMetadata().find(kShardKey)->second;
   if (answer == absl::StrCat(shard_)) {
     listener_->OnShardConnected(shard_);
     return;
@@ -136,6 +137,7 @@ void ShardStream::OnDone(const grpc::Status& status) {
 }
 
 void ShardStream::CloseConnection() {
+  context_ = nullptr;  // it holds the channel as well
   stub_ = nullptr;
   channel_ = nullptr;
 }

@@ -73,7 +73,7 @@ class ShardStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc:
   void Send(const FrameHeader& header, absl::Span<const float> payload);
   // Half-closes, once everything is sent.
   void EndWrites();
-  void Cancel() { context_.TryCancel(); }
+  void Cancel() { context_->TryCancel(); }
   // Closes the connection. Only after OnShardEnded, and not from a callback.
   void CloseConnection();
 
@@ -100,7 +100,8 @@ class ShardStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc:
 
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<grpc::GenericStub> stub_;
-  grpc::ClientContext context_;
+  // Holds call and channel: it goes when the connection is to close.
+  std::unique_ptr<grpc::ClientContext> context_ = std::make_unique<grpc::ClientContext>();
   grpc::ByteBuffer incoming_;  // belongs to the read that is under way
   grpc::ByteBuffer writing_;   // belongs to the write that is under way
 
