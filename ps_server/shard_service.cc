@@ -82,9 +82,10 @@ void ShardService::AdmitOrRefuse(WorkerStream* stream) {
     stream->Close(rank.status());
     return;
   }
+  // A worker that gave up while its stream was parked may come again.
+  if (!stream->Admit(shard_, *rank, executor_)) return;
   by_rank_[*rank] = stream;
   taken_[*rank] = true;
-  stream->Admit(shard_, *rank, executor_);
 }
 
 absl::StatusOr<int> ShardService::AdmissibleRank(const WorkerStream::Hello& hello) const {

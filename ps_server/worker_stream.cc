@@ -18,14 +18,15 @@ int WorkerStream::rank() const {
   return rank_;
 }
 
-void WorkerStream::Admit(int shard, int rank, ShardExecutor* executor) {
+bool WorkerStream::Admit(int shard, int rank, ShardExecutor* executor) {
   MutexLock lock(&mutex_);
+  if (finished_) return false;
   rank_ = rank;
   executor_ = executor;
-  if (finished_) return;  // OnDone tells the executor and gives the rank back
   context_->AddInitialMetadata(kShardKey, absl::StrCat(shard));
   StartSendInitialMetadata();
   StartNextRead();
+  return true;
 }
 
 void WorkerStream::StartNextRead() {

@@ -41,7 +41,7 @@ class WorkerStream final : public grpc::ServerGenericBidiReactor {
 
   // Tells the worker which shard welcomes it and starts reading. `executor` outlives the stream. At
   // most once.
-  void Admit(int shard, int rank, ShardExecutor* executor);
+  bool Admit(int shard, int rank, ShardExecutor* executor);
   // Sends one frame, which carries `payload_bytes`; ignored when the stream is ending.
   void Send(const grpc::ByteBuffer& frame, int64_t payload_bytes);
   // The executor has taken a frame.
