@@ -137,15 +137,23 @@ TEST_F(ShardServiceTest, AFrameInAnothersNameEndsTheWorkByName) {
   EXPECT_EQ(call.Await().code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST(ShardServiceParkingTest, WorkersThatComeBeforeTheShardKnowsTheJobWait) {
-  const BucketPlan plan = PlanWithBuckets({8});
-  PsCluster cluster({plan, {1, 2, 16}, absl::Seconds(30), /*serve=*/false});
+// A shard that does not know its job yet, as while processes still join.
+PsCluster::Options WaitingShards() {
+  return {PlanWithBuckets({8}), {1, 2, 16}, absl::Seconds(30), /*serve=*/false};
+}
+
+TEST(ShardServiceParkingTest, AWorkerThatComesTooEarlyNamesTheShardsInTheEnd) {
+  PsCluster cluster(WaitingShards());
   PsSummer::Config impatient = cluster.WorkerConfig(0);
   impatient.connect_timeout = absl::Milliseconds(20);
   const absl::Status status = PsSummer::Create(impatient).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded);
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("no answer from shard 0, shard 1 at 127.0.0.1:"));
+}
+
+TEST(ShardServiceParkingTest, WorkersThatComeBeforeTheShardKnowsTheJobWait) {
+  PsCluster cluster(WaitingShards());
   absl::StatusOr<std::unique_ptr<PsSummer>> summer = absl::UnknownError("not yet");
   std::thread worker([&] { summer = PsSummer::Create(cluster.WorkerConfig(0)); });
   cluster.Serve();
