@@ -4,6 +4,7 @@
 #include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -28,12 +29,17 @@ std::string Contents(const std::string& path) {
 
 class StepWriterTest : public testing::Test {
  protected:
-  StepWriterTest() : out_(testing::TempDir() + "/step_writer_test/deep") {
-    std::filesystem::remove_all(testing::TempDir() + "/step_writer_test");
+  // A folder of its own for each test, because ctest runs them at the same time.
+  StepWriterTest() {
+    std::string name = testing::TempDir() + "/step_writer_XXXXXX";
+    folder_ = mkdtemp(name.data());
+    out_ = folder_ + "/deep";
   }
+  ~StepWriterTest() override { std::filesystem::remove_all(folder_); }
   std::string path() const { return out_ + "/steps/worker-3.jsonl"; }
 
-  const std::string out_;
+  std::string folder_;
+  std::string out_;
 };
 
 TEST_F(StepWriterTest, WritesOneObjectALineThatProtobufReads) {
@@ -75,7 +81,7 @@ TEST_F(StepWriterTest, ALineHasAllFieldsWithPlainNumbers) {
 }
 
 TEST_F(StepWriterTest, AnUnwritableFolderIsNamed) {
-  const std::string file = testing::TempDir() + "/step_writer_test_file";
+  const std::string file = folder_ + "/file";
   std::ofstream(file) << "x";
   for (const std::string& out : {file, file + "/below", std::string("/proc/nowhere")}) {
     const absl::Status status = PrepareOutputFolder(out);
