@@ -5,13 +5,14 @@ PACKAGES := $(shell sed 's/\#.*//' packages.txt)
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 SOURCES = $(shell git ls-files '*.h' '*.cc')
 DEMO_OUT ?= results/demo
+BENCH_OUT ?= results/bench
 
 .PHONY: demo test bench sanitize thread-safety format check-format packages build clean help
 
 help:
 	@echo "make demo      train real MNIST with ps, ring and local, compare them, write $(DEMO_OUT)/report.html"
 	@echo "make test      build everything and run every test"
-	@echo "make bench     micro-benchmarks of kernels and the ring"
+	@echo "make bench     kernels, then all-reduce against Gloo, Open MPI and the machine's limits"
 	@echo "make sanitize  core tests under ASan + UBSan and under TSan"
 	@echo "make thread-safety | format | check-format | packages | build | clean"
 
@@ -38,7 +39,7 @@ test: build
 
 bench: build
 	$(BUILD)/bin/kernels_benchmark
-	$(BUILD)/bin/ring_benchmark
+	$(BUILD)/bin/allreduce_bench --targets --out=$(BENCH_OUT)
 
 sanitize: packages
 	cmake --preset asan-ubsan

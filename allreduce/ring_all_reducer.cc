@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "common/check.h"
+#include "common/half_precision.h"
 #include "common/reduction.h"
 #include "common/status_macros.h"
 #include "common/suspects.h"
@@ -47,24 +48,29 @@ absl::StatusOr<std::unique_ptr<RingAllReducer>> RingAllReducer::Create(Config co
     return absl::InvalidArgumentError(absl::StrCat(
         "step timeout of ", absl::FormatDuration(config.step_timeout), "; it must be positive"));
   }
-  RINGSIDE_ASSIGN_OR_RETURN(
-      std::unique_ptr<Arena> scratch,
-      Arena::Create(config.segment_bytes / static_cast<int64_t>(sizeof(float)),
-                    Arena::Placement::kHeap));
-  return absl::WrapUnique(new RingAllReducer(std::move(config), std::move(scratch)));
+  if (config.wire_dtype != WireDtype::kFloat32 && config.wire == nullptr) {
+    return absl::InvalidArgumentError("a 16-bit wire dtype needs a wire arena");
+  }
+  return absl::WrapUnique(new RingAllReducer(std::move(config)));
 }
 
-RingAllReducer::RingAllReducer(Config config, std::unique_ptr<Arena> scratch)
+RingAllReducer::RingAllReducer(Config config)
     : group_(std::move(config.group)),
       link_(std::move(config.link)),
-      segment_elements_(static_cast<int64_t>(scratch->span().size())),
+      segment_elements_(config.segment_bytes / static_cast<int64_t>(sizeof(float))),
       step_timeout_(config.step_timeout),
-      scratch_(std::move(scratch)) {}
+      wire_dtype_(config.wire_dtype),
+      wire_(std::move(config.wire)) {}
 
 absl::Status RingAllReducer::Sum(CollectiveId id, absl::Span<const float> in,
                                  absl::Span<float> out) {
   RINGSIDE_CHECK(in.size() == out.size());
   RINGSIDE_RETURN_IF_ERROR(FirstError());
+  if (wire_ != nullptr && in.size() > 2 * wire_->span().size()) {
+    return Fail(absl::InvalidArgumentError(
+        absl::StrCat("a sum of ", in.size(), " elements; the wire arena holds ",
+                     2 * wire_->span().size(), " 16-bit values")));
+  }
   if (group_.size() == 1) {
     if (in.data() != out.data()) std::memcpy(out.data(), in.data(), in.size() * sizeof(float));
     return absl::OkStatus();
@@ -83,7 +89,7 @@ absl::Status RingAllReducer::Run(Exchange* exchange) {
   for (int64_t i = 0; i < schedule.num_segments(own_chunk); ++i) {
     const ElementRange range = schedule.segment(own_chunk, i);
     link_->Send(HeaderOf(*exchange, RingSchedule::Phase::kReduceScatter, range, group_.rank()),
-                exchange->in.subspan(range.begin, range.length));
+                Encoded(range, exchange->in.subspan(range.begin, range.length)));
   }
   for (exchange->step = 0; exchange->step < schedule.num_steps(); ++exchange->step) {
     const int64_t segments = schedule.num_segments(schedule.step(exchange->step).receive_chunk);
@@ -92,35 +98,81 @@ absl::Status RingAllReducer::Run(Exchange* exchange) {
   return link_->Flush(exchange->deadline);
 }
 
-// What arrives in a step is what the next step sends, so it goes on at once. A segment in `out` is
-// not overwritten while it is still being sent: what overwrites it is the finished sum, which
-// cannot exist before this part of it has arrived.
+// What arrives in a step is what the next step sends, so it goes on at once. A segment (in `out` or
+// in the wire arena) is not overwritten while it is still being sent: what overwrites it is the
+// finished sum, which cannot exist before this part of it has arrived.
 absl::Status RingAllReducer::ReceiveSegment(Exchange* exchange, int64_t segment) {
   const RingSchedule::Step step = exchange->schedule.step(exchange->step);
   const ElementRange range = exchange->schedule.segment(step.receive_chunk, segment);
   const FrameHeader expected = HeaderOf(*exchange, step.phase, range, group_.left());
   RINGSIDE_ASSIGN_OR_RETURN(const FrameHeader header, link_->ReceiveHeader(exchange->deadline));
   RINGSIDE_RETURN_IF_ERROR(CheckHeader(*exchange, expected, header));
-  const absl::Span<float> target = exchange->out.subspan(range.begin, range.length);
-  if (step.phase == RingSchedule::Phase::kReduceScatter) {
-    const absl::Span<float> partial = scratch_->span().subspan(0, range.length);
-    RINGSIDE_RETURN_IF_ERROR(link_->ReceivePayload(partial, exchange->deadline));
-    Add(partial, exchange->in.subspan(range.begin, range.length), target);
-  } else {
-    RINGSIDE_RETURN_IF_ERROR(link_->ReceivePayload(target, exchange->deadline));
-  }
+  const bool reducing = step.phase == RingSchedule::Phase::kReduceScatter;
+  RINGSIDE_RETURN_IF_ERROR(reducing ? AddPayload(*exchange, range) : KeepPayload(*exchange, range));
   exchange->received_elements += range.length;
-  if (exchange->step + 1 < exchange->schedule.num_steps()) {
-    const RingSchedule::Phase next = exchange->schedule.step(exchange->step + 1).phase;
-    link_->Send(HeaderOf(*exchange, next, range, group_.rank()), target);
+  if (exchange->step + 1 == exchange->schedule.num_steps()) return absl::OkStatus();
+  const absl::Span<float> sum = exchange->out.subspan(range.begin, range.length);
+  const RingSchedule::Phase next = exchange->schedule.step(exchange->step + 1).phase;
+  // A finished sum that has arrived rounded goes on as it came.
+  const absl::Span<const uint8_t> payload = reducing ? Encoded(range, sum) : Bytes(range, sum);
+  if (reducing && next == RingSchedule::Phase::kAllGather && wire_dtype_ != WireDtype::kFloat32) {
+    DecodeWire(wire_dtype_, payload, sum);
+  }
+  link_->Send(HeaderOf(*exchange, next, range, group_.rank()), payload);
+  return absl::OkStatus();
+}
+
+absl::Status RingAllReducer::AddPayload(const Exchange& exchange, ElementRange range) {
+  while (range.length > 0) {
+    RINGSIDE_ASSIGN_OR_RETURN(const absl::Span<const uint8_t> piece,
+                              link_->NextPiece(exchange.deadline));
+    const int64_t elements = static_cast<int64_t>(piece.size()) / BytesPerElement(wire_dtype_);
+    const absl::Span<const float> own = exchange.in.subspan(range.begin, elements);
+    const absl::Span<float> sum = exchange.out.subspan(range.begin, elements);
+    if (wire_dtype_ == WireDtype::kFloat32) {
+      Add({reinterpret_cast<const float*>(piece.data()), static_cast<size_t>(elements)}, own, sum);
+    } else {
+      AddDecoded(wire_dtype_, piece, own, sum);
+    }
+    range = {range.begin + elements, range.length - elements};
   }
   return absl::OkStatus();
+}
+
+absl::Status RingAllReducer::KeepPayload(const Exchange& exchange, ElementRange range) {
+  const absl::Span<float> sum = exchange.out.subspan(range.begin, range.length);
+  if (wire_dtype_ == WireDtype::kFloat32) {
+    return link_->ReceivePayload(
+        {reinterpret_cast<uint8_t*>(sum.data()), sum.size() * sizeof(float)}, exchange.deadline);
+  }
+  RINGSIDE_RETURN_IF_ERROR(link_->ReceivePayload(WireOf(range), exchange.deadline));
+  DecodeWire(wire_dtype_, WireOf(range), sum);
+  return absl::OkStatus();
+}
+
+absl::Span<uint8_t> RingAllReducer::WireOf(ElementRange range) {
+  const int64_t bytes = BytesPerElement(wire_dtype_);
+  return {reinterpret_cast<uint8_t*>(wire_->span().data()) + range.begin * bytes,
+          static_cast<size_t>(range.length * bytes)};
+}
+
+absl::Span<const uint8_t> RingAllReducer::Bytes(ElementRange range,
+                                                absl::Span<const float> values) {
+  if (wire_dtype_ != WireDtype::kFloat32) return WireOf(range);
+  return {reinterpret_cast<const uint8_t*>(values.data()), values.size() * sizeof(float)};
+}
+
+absl::Span<const uint8_t> RingAllReducer::Encoded(ElementRange range,
+                                                  absl::Span<const float> values) {
+  if (wire_dtype_ != WireDtype::kFloat32) EncodeWire(wire_dtype_, values, WireOf(range));
+  return Bytes(range, values);
 }
 
 FrameHeader RingAllReducer::HeaderOf(const Exchange& exchange, RingSchedule::Phase phase,
                                      ElementRange range, int sender) const {
   FrameHeader header;
   header.kind = KindOf(phase);
+  header.dtype = wire_dtype_;
   header.group = group_.id;
   header.generation = group_.generation;
   header.step = exchange.id.step;
@@ -147,6 +199,9 @@ absl::Status RingAllReducer::CheckHeader(const Exchange& exchange, const FrameHe
                                 : "a gap: frames of this sum are missing";
   } else if (got.kind != expected.kind || got.offset != expected.offset) {
     what = DescribePosition(exchange, expected, got);
+  } else if (got.dtype != expected.dtype) {
+    what = "another wire dtype";
+    foreign = true;
   } else if (got.elements != expected.elements) {
     what = "a wrong length";
     foreign = true;
@@ -182,7 +237,7 @@ absl::Status RingAllReducer::Explain(const Exchange& exchange, const absl::Statu
   const int last = exchange.schedule.num_steps() - 1;
   const int number = std::min(exchange.step, last);
   const bool reducing = exchange.schedule.step(number).phase == RingSchedule::Phase::kReduceScatter;
-  const int64_t element = static_cast<int64_t>(sizeof(float));
+  const int64_t element = BytesPerElement(wire_dtype_);
   absl::Status explained(
       status.code(),
       absl::StrCat("ring all-reduce: ", status.message(), " in step ", exchange.id.step, " bucket ",

@@ -23,17 +23,26 @@ namespace ringside {
 // or counted twice: a duplicate, a frame of another generation, a gap and a wrong length are errors
 // of their own. Sum moves no data of one rank or of no elements. No buffer is allocated after
 // Create.
+//
+// With a 16-bit wire dtype partial sums are rounded before every hop and added in float32, and the
+// owner of a finished chunk rounds it too: all ranks hold the same bits, which are those of the
+// reference fold in common/reduction.h, over every link.
 class RingAllReducer final : public AllReducer {
  public:
   struct Config {
     Group group;
     std::unique_ptr<RingLink> link;  // to the neighbours of the group; none for a group of one
-    int64_t segment_bytes = kMaxFramePayloadBytes;    // payload of a frame
+    int64_t segment_bytes = kMaxFramePayloadBytes;  // of float32 values behind a frame
+    WireDtype wire_dtype = WireDtype::kFloat32;
+    // What 16-bit values are sent from, as many as the longest sum has elements; shared where the
+    // link is to read it in place. None for kFloat32.
+    std::unique_ptr<Arena> wire;
     absl::Duration step_timeout = absl::Seconds(60);  // for one Sum
   };
 
   // INVALID_ARGUMENT: no link for a group of several, an index outside of the group, a segment
-  // below 4 bytes or above 1 MiB, a timeout that is not positive.
+  // below 4 bytes or above 1 MiB, a timeout that is not positive, a 16-bit wire dtype without a
+  // wire arena.
   static absl::StatusOr<std::unique_ptr<RingAllReducer>> Create(Config config);
 
   // As AllReducer has it. An error says step, bucket, phase, how much had been received, and the
@@ -54,10 +63,19 @@ class RingAllReducer final : public AllReducer {
     int64_t received_elements = 0;
   };
 
-  RingAllReducer(Config config, std::unique_ptr<Arena> scratch);
+  explicit RingAllReducer(Config config);
 
   absl::Status Run(Exchange* exchange);
   absl::Status ReceiveSegment(Exchange* exchange, int64_t segment);
+  // Takes the payload of a partial sum, as it comes, and adds this rank's part.
+  absl::Status AddPayload(const Exchange& exchange, ElementRange range);
+  // Takes the payload of a finished sum.
+  absl::Status KeepPayload(const Exchange& exchange, ElementRange range);
+  // What is sent of these values: they themselves, or their rounded form in the wire arena, which
+  // Encoded makes first.
+  absl::Span<const uint8_t> Bytes(ElementRange range, absl::Span<const float> values);
+  absl::Span<const uint8_t> Encoded(ElementRange range, absl::Span<const float> values);
+  absl::Span<uint8_t> WireOf(ElementRange range);
   FrameHeader HeaderOf(const Exchange& exchange, RingSchedule::Phase phase, ElementRange range,
                        int sender) const;
   absl::Status CheckHeader(const Exchange& exchange, const FrameHeader& expected,
@@ -75,7 +93,8 @@ class RingAllReducer final : public AllReducer {
   const std::unique_ptr<RingLink> link_;
   const int64_t segment_elements_;
   const absl::Duration step_timeout_;
-  const std::unique_ptr<Arena> scratch_;  // one segment, between receive and add; used by Sum alone
+  const WireDtype wire_dtype_;
+  const std::unique_ptr<Arena> wire_;  // used by Sum alone
 
   Mutex mutex_;
   absl::Status status_ ABSL_GUARDED_BY(mutex_);

@@ -15,13 +15,14 @@ namespace {
 namespace le = absl::little_endian;
 
 constexpr uint32_t kMagic = 0x474e4952;  // "RING" in memory order
-constexpr uint8_t kVersion = 1;
+constexpr uint8_t kVersion = 2;
 
 // Byte positions of the fields.
 enum Position : size_t {
   kMagicAt = 0,
   kVersionAt = 4,
   kVerdictAt = 5,
+  kSharesMemoryAt = 6,
   kGroupAt = 8,
   kGenerationAt = 12,
   kSenderAt = 16,
@@ -51,6 +52,7 @@ EncodedRingHello Encode(const RingHello& hello) {
   bytes[kVersionAt] = kVersion;
   bytes[kVerdictAt] = static_cast<uint8_t>(hello.verdict);
   if (hello.verdict == RingHello::Verdict::kWrongToken) return bytes;
+  bytes[kSharesMemoryAt] = hello.shares_memory ? 1 : 0;
   le::Store32(&bytes[kGroupAt], hello.group);
   le::Store32(&bytes[kGenerationAt], hello.generation);
   le::Store32(&bytes[kSenderAt], hello.sender);
@@ -74,6 +76,7 @@ absl::StatusOr<RingHello> DecodeRingHello(absl::Span<const uint8_t> bytes) {
   }
   RingHello hello;
   hello.verdict = static_cast<RingHello::Verdict>(bytes[kVerdictAt]);
+  hello.shares_memory = bytes[kSharesMemoryAt] == 1;
   hello.group = le::Load32(&bytes[kGroupAt]);
   hello.generation = le::Load32(&bytes[kGenerationAt]);
   hello.sender = le::Load32(&bytes[kSenderAt]);

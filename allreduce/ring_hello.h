@@ -1,11 +1,11 @@
-// The first words on a connection of the ring: who calls, for which job, and whether both mean the
-// same ring. Pure.
+// The first words on a connection between two ranks: who calls, for which job, and whether both
+// mean the same ring. Pure.
 //
-// The caller, who is the left neighbour, sends a hello; the called rank judges it and answers with
-// a hello of its own that carries the verdict. 88 bytes, little-endian: magic "RING", version,
-// verdict, 2 zero bytes, group, generation, sender, receiver (32 bits each), SHA-256 of the job's
-// token, SHA-256 of the plan's hash. An answer that refuses the token says nothing else: it must
-// not teach a stranger the digest.
+// The caller (in a ring, the left neighbour) sends a hello; the called rank judges it and answers
+// with a hello of its own that carries the verdict. 88 bytes, little-endian: magic "RING", version,
+// verdict, 1 where the sender is ready to share memory, a zero byte, group, generation, sender,
+// receiver (32 bits each), SHA-256 of the job's token, SHA-256 of the plan's hash. An answer that
+// refuses the token says nothing else: it must not teach a stranger the digest.
 #ifndef RINGSIDE_ALLREDUCE_RING_HELLO_H_
 #define RINGSIDE_ALLREDUCE_RING_HELLO_H_
 
@@ -31,11 +31,12 @@ struct RingHello {
     kWrongGroup = 3,
     kWrongGeneration = 4,
     kWrongReceiver = 5,  // another rank was meant
-    kWrongSender = 6,    // the caller is not the left neighbour
+    kWrongSender = 6,    // the caller is not one that is expected
     kWrongPlan = 7,
   };
 
   Verdict verdict = Verdict::kCall;
+  bool shares_memory = false;
   uint32_t group = 0;
   uint32_t generation = 0;
   uint32_t sender = 0;  // ranks
@@ -51,7 +52,7 @@ EncodedRingHello Encode(const RingHello& hello);
 absl::StatusOr<RingHello> DecodeRingHello(absl::Span<const uint8_t> bytes);
 
 // What the called rank thinks of `call`, where `own` is the answer that it would give: its own view
-// of the ring, with itself as sender and its left neighbour as receiver. The first mismatch in the
+// of the ring, with itself as sender and the expected caller as receiver. The first mismatch in the
 // order of the verdicts.
 RingHello::Verdict Judge(const RingHello& own, const RingHello& call);
 

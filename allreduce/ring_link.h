@@ -18,7 +18,7 @@ namespace ringside {
 // Used by one thread at a time; Interrupt and traffic may be called from any. After an error a link
 // is of no further use.
 //
-// Errors of the three blocking calls, with the neighbour attached as suspect: UNAVAILABLE: it has
+// Errors of the four blocking calls, with the neighbour attached as suspect: UNAVAILABLE: it has
 // closed or reset the connection. DEADLINE_EXCEEDED: it sent nothing (or took nothing) in time.
 // INVALID_ARGUMENT: what it sent is no frame. ABORTED, without a suspect: Interrupt was called.
 class RingLink {
@@ -27,13 +27,18 @@ class RingLink {
 
   // Lends one frame, header.elements == payload.size(). Does not block: frames leave in order while
   // the calls below run, so that a ring in which all ranks send at once cannot block itself.
-  // `payload` must not change before it has left, which is when Flush returns or when an answer to
-  // it has arrived.
-  virtual void Send(const FrameHeader& header, absl::Span<const float> payload) = 0;
+  // `payload` has header.payload_bytes(), and must not change before it has left, which is when
+  // Flush returns or when an answer to it has arrived.
+  virtual void Send(const FrameHeader& header, absl::Span<const uint8_t> payload) = 0;
 
-  // Blocks until the next header is here. ReceivePayload must follow, with header.elements.
+  // Blocks until the next header is here. Its payload must be taken next: all of it by
+  // ReceivePayload, or piece by piece by NextPiece until the pieces add up to it.
   virtual absl::StatusOr<FrameHeader> ReceiveHeader(absl::Time deadline) = 0;
-  virtual absl::Status ReceivePayload(absl::Span<float> payload, absl::Time deadline) = 0;
+  virtual absl::Status ReceivePayload(absl::Span<uint8_t> into, absl::Time deadline) = 0;
+  // Blocks until more of the payload is here, and lends it where it is until the next call of any
+  // of these three: whole elements, aligned to them, never none. Memory of the left neighbour
+  // where the two share it.
+  virtual absl::StatusOr<absl::Span<const uint8_t>> NextPiece(absl::Time deadline) = 0;
 
   // Blocks until every lent frame has left.
   virtual absl::Status Flush(absl::Time deadline) = 0;

@@ -1,13 +1,11 @@
 #include "allreduce/ring_traffic.h"
 
-#include <vector>
-
 #include "common/frame_codec.h"
 
 namespace ringside {
 
 TrafficCounters RingTraffic(absl::Span<const int64_t> bucket_elements, int size, int index,
-                            int64_t segment_elements) {
+                            int64_t segment_elements, WireDtype dtype) {
   TrafficCounters sum;
   if (size < 2) return sum;
   int64_t sent = 0;
@@ -25,25 +23,11 @@ TrafficCounters RingTraffic(absl::Span<const int64_t> bucket_elements, int size,
     sum.messages_sent += 2 * all - segments(length(index + 1)) - segments(length(index + 2));
     sum.messages_received += 2 * all - segments(length(index)) - segments(length(index + 1));
   }
-  sum.payload_bytes_sent = sent * static_cast<int64_t>(sizeof(float));
-  sum.payload_bytes_received = received * static_cast<int64_t>(sizeof(float));
+  sum.payload_bytes_sent = sent * BytesPerElement(dtype);
+  sum.payload_bytes_received = received * BytesPerElement(dtype);
   sum.header_bytes_sent = sum.messages_sent * static_cast<int64_t>(kFrameHeaderBytes);
   sum.header_bytes_received = sum.messages_received * static_cast<int64_t>(kFrameHeaderBytes);
   return sum;
-}
-
-TrafficCounters RingTraffic(const BucketPlan& plan, int size, int index, int64_t segment_elements,
-                            int64_t exchanges) {
-  std::vector<int64_t> lengths;
-  for (int bucket = 0; bucket < plan.size(); ++bucket)
-    lengths.push_back(plan.bucket(bucket).length);
-  TrafficCounters traffic = RingTraffic(lengths, size, index, segment_elements);
-  for (int64_t* counter :
-       {&traffic.payload_bytes_sent, &traffic.payload_bytes_received, &traffic.messages_sent,
-        &traffic.messages_received, &traffic.header_bytes_sent, &traffic.header_bytes_received}) {
-    *counter *= exchanges;
-  }
-  return traffic;
 }
 
 }  // namespace ringside

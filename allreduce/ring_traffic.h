@@ -6,23 +6,19 @@
 #include <cstdint>
 
 #include "absl/types/span.h"
-#include "common/bucket_plan.h"
+#include "common/frame_codec.h"
 #include "common/traffic.h"
 
 namespace ringside {
 
-// One rank's traffic for one sum of every bucket, float32. With L elements in a bucket, N ranks and
+// One rank's traffic for one sum of every bucket. With L elements in a bucket, N ranks and
 // this rank at index r,
 //   elements sent     = 2 L - |chunk r+1| - |chunk r+2|     (chunks modulo N: those that a rank
 //   never sends) elements received = 2 L - |chunk r|   - |chunk r+1| messages: likewise, with the
 //   number of segments of a chunk in place of its length;
 // nothing at all for one rank.
 TrafficCounters RingTraffic(absl::Span<const int64_t> bucket_elements, int size, int index,
-                            int64_t segment_elements);
-
-// For `exchanges` sums of the whole plan.
-TrafficCounters RingTraffic(const BucketPlan& plan, int size, int index, int64_t segment_elements,
-                            int64_t exchanges);
+                            int64_t segment_elements, WireDtype dtype = WireDtype::kFloat32);
 
 }  // namespace ringside
 

@@ -39,6 +39,14 @@ absl::Status Malformed(absl::string_view what) {
 
 }  // namespace
 
+absl::StatusOr<WireDtype> ParseWireDtype(absl::string_view name) {
+  if (name == "fp32") return WireDtype::kFloat32;
+  if (name == "bf16") return WireDtype::kBFloat16;
+  if (name == "fp16") return WireDtype::kFloat16;
+  return absl::InvalidArgumentError(
+      absl::StrCat("wire dtype \"", name, "\": must be one of fp32, bf16, fp16"));
+}
+
 bool operator==(const FrameHeader& a, const FrameHeader& b) {
   return EncodeFrameHeader(a) == EncodeFrameHeader(b);
 }
@@ -78,7 +86,7 @@ absl::StatusOr<FrameHeader> DecodeFrameHeader(absl::Span<const uint8_t> bytes) {
       kind > static_cast<uint8_t>(FrameKind::kAllGather)) {
     return Malformed(absl::StrCat("unknown kind ", static_cast<int>(kind)));
   }
-  if (bytes[kDtypeAt] != static_cast<uint8_t>(WireDtype::kFloat32)) {
+  if (bytes[kDtypeAt] > static_cast<uint8_t>(WireDtype::kFloat16)) {
     return Malformed(absl::StrCat("unknown dtype ", static_cast<int>(bytes[kDtypeAt])));
   }
   if ((bytes[kFlagsAt] & ~kFiniteFlag) != 0 || le::Load64(&bytes[kReservedAt]) != 0) {
@@ -86,7 +94,7 @@ absl::StatusOr<FrameHeader> DecodeFrameHeader(absl::Span<const uint8_t> bytes) {
   }
   FrameHeader header;
   header.kind = static_cast<FrameKind>(kind);
-  header.dtype = WireDtype::kFloat32;
+  header.dtype = static_cast<WireDtype>(bytes[kDtypeAt]);
   header.finite = (bytes[kFlagsAt] & kFiniteFlag) != 0;
   header.group = le::Load32(&bytes[kGroupAt]);
   header.generation = le::Load32(&bytes[kGenerationAt]);

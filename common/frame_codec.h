@@ -12,6 +12,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
 namespace ringside {
@@ -23,7 +24,13 @@ enum class FrameKind : uint8_t {
   kAllGather = 4,      // ring, second phase: a finished sum
 };
 
-enum class WireDtype : uint8_t { kFloat32 = 0 };
+// How gradients and sums travel; they are added as float32 always (common/half_precision.h).
+enum class WireDtype : uint8_t { kFloat32 = 0, kBFloat16 = 1, kFloat16 = 2 };
+
+constexpr int64_t BytesPerElement(WireDtype dtype) { return dtype == WireDtype::kFloat32 ? 4 : 2; }
+
+// "fp32", "bf16" or "fp16". INVALID_ARGUMENT otherwise.
+absl::StatusOr<WireDtype> ParseWireDtype(absl::string_view name);
 
 constexpr size_t kFrameHeaderBytes = 64;
 constexpr int64_t kMaxFramePayloadBytes = int64_t{1} << 20;
@@ -41,7 +48,7 @@ struct FrameHeader {
   uint32_t elements = 0;
   uint64_t weight = 0;  // samples behind the gradient
 
-  int64_t payload_bytes() const { return static_cast<int64_t>(elements) * 4; }
+  int64_t payload_bytes() const { return static_cast<int64_t>(elements) * BytesPerElement(dtype); }
   friend bool operator==(const FrameHeader& a, const FrameHeader& b);
 };
 

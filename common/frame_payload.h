@@ -28,6 +28,8 @@ class FramePayload {
   FramePayload& operator=(FramePayload&&) = default;
 
   int64_t bytes() const;
+  // Live as long as this object.
+  const std::vector<Piece>& pieces() const { return pieces_; }
 
   // out[i] = payload[i]. REQUIRES: bytes() is four times the length of `out`.
   void CopyTo(absl::Span<float> out) const;

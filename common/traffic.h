@@ -16,6 +16,11 @@ struct TrafficCounters {
 
   TrafficCounters& operator+=(const TrafficCounters& o) { return Accumulate(o, 1); }
   TrafficCounters& operator-=(const TrafficCounters& o) { return Accumulate(o, -1); }
+  friend TrafficCounters operator*(TrafficCounters each, int64_t times) {
+    TrafficCounters sum;
+    sum.Accumulate(each, times);
+    return sum;
+  }
   friend bool operator==(const TrafficCounters& a, const TrafficCounters& b) {
     return a.payload_bytes_sent == b.payload_bytes_sent &&
            a.payload_bytes_received == b.payload_bytes_received &&

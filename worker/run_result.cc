@@ -31,6 +31,17 @@ void FillSettings(const JobConfig& job, RunResult* result) {
   result->set_trial(job.trial);
 }
 
+// A ring that moved its chunks by the direct schedule is no ring, whatever was asked for. One
+// worker moves nothing by either, so that its run belongs to the series that was asked for.
+void NameWhatRan(const JobConfig& job, RunResult* result) {
+  if (job.strategy != "ring" || result->worker_results().empty()) return;
+  const auto& facts = result->worker_results(0).process().facts();
+  const auto found = facts.find("schedule");
+  const std::string ran = found == facts.end() ? "" : found->second;
+  if (ran == "direct" || (job.workers == 1 && job.schedule == "direct"))
+    result->set_strategy("direct");
+}
+
 std::string CommonHash(const RunResult& result) {
   std::string hash;
   for (const WorkerResult& worker : result.worker_results()) {
@@ -59,6 +70,7 @@ absl::StatusOr<RunResult> AssembleRunResult(const RunResultParts& parts) {
       return absl::InternalError(absl::StrCat("the results of shard ", shard, " cannot be read"));
     }
   }
+  NameWhatRan(parts.job, &result);
   result.set_parameters_sha256(CommonHash(result));
   if (result.worker_results_size() > 0 && result.worker_results(0).has_evaluation()) {
     *result.mutable_evaluation() = result.worker_results(0).evaluation();

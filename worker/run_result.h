@@ -22,8 +22,10 @@ struct RunResultParts {
   std::vector<std::string> command;
 };
 
-// The warm-up is the job's, but none for a job that is not longer than it. The hash is empty when
-// ranks disagree. INTERNAL: a blob cannot be read; names whose.
+// The strategy is the job's, but "direct" for a ring whose workers report the direct schedule (fact
+// "schedule"), or for one worker that was asked for it; the settings keep what was asked for. The
+// warm-up is the job's, but none for a job that is not longer than it. The hash is empty when ranks
+// disagree. INTERNAL: a blob cannot be read; names whose.
 absl::StatusOr<RunResult> AssembleRunResult(const RunResultParts& parts);
 
 // Writes <out>/results.json as protobuf's JSON with the field names of results.proto: first under

@@ -10,8 +10,12 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "common/arena.h"
 #include "common/bucket_plan.h"
+#include "common/coordinator/coordinator_client.h"
+#include "common/network/endpoint.h"
 #include "coordinator.pb.h"
+#include "worker/synchronizers/gradient_summer.h"
 #include "worker/synchronizers/gradient_synchronizer.h"
 #include "worker/worker_config.h"
 
@@ -29,12 +33,31 @@ class SynchronizerFactory {
   static absl::StatusOr<std::unique_ptr<SynchronizerFactory>> Create(const WorkerConfig& config);
   virtual ~SynchronizerFactory() = default;
 
-  // What others connect to, host:port; empty where nobody connects to a worker.
-  virtual std::string data_endpoint() const = 0;
+  // Where the trainer should put the gradients, so that neighbours can read them. Known before
+  // anything is opened.
+  static Arena::Placement GradientPlacement(const WorkerConfig& config);
 
-  // Called once. Blocks until the links are up. `membership` of a job that is this process alone
-  // has nobody in it. Errors are those of the links, with suspects.
-  virtual absl::StatusOr<Product> Make(const Membership& membership, const BucketPlan& plan) = 0;
+  // Writes down where others connect to; nothing where nobody connects to a worker.
+  virtual void Announce(Member* /*member*/) const {}
+
+  // What is known once all have joined. All are borrowed for the call, but for the gradients, which
+  // outlive the synchronizer.
+  struct Meeting {
+    const Membership* membership = nullptr;  // of a job that is this process alone: nobody is in it
+    const BucketPlan* plan = nullptr;
+    const Arena* gradients = nullptr;
+    CoordinatorClient* coordinator = nullptr;  // null: this process is the whole job
+  };
+  // Called once. Blocks until the links are up. Errors are those of the links, with suspects.
+  virtual absl::StatusOr<Product> Make(const Meeting& meeting) = 0;
+
+ protected:
+  // What all synchronous strategies share: the update by the optimizer on top of a summer.
+  static absl::StatusOr<Product> UpdateWith(std::unique_ptr<GradientSummer> summer,
+                                            const WorkerConfig& config, const BucketPlan& plan,
+                                            std::map<std::string, std::string> facts);
+  // INTERNAL: it has published none that can be read.
+  static absl::StatusOr<Endpoint> DataEndpoint(const Member& member);
 };
 
 }  // namespace ringside

@@ -28,13 +28,17 @@ absl::StatusOr<std::unique_ptr<Trainer>> Trainer::Create(Config config, const Da
   RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Arena> parameters,
                             Arena::Create(plan->total_elements(), Arena::Placement::kHeap));
   RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Arena> gradients,
-                            Arena::Create(plan->total_elements(), Arena::Placement::kHeap));
+                            Arena::Create(plan->total_elements(), config.gradient_placement));
   auto trainer =
       absl::WrapUnique(new Trainer(std::move(config), data, plan, model, std::move(sampler),
                                    std::move(parameters), std::move(gradients)));
-  RINGSIDE_RETURN_IF_ERROR(model->Bind(
-      trainer->parameters_->span(), trainer->gradients_->span(),
-      [tracker = &trainer->tracker_](int parameter) { tracker->ParameterReady(parameter); }));
+  // Without overlap no bucket ever fills, and the flush after backward submits all of them.
+  const auto on_ready = [tracker = &trainer->tracker_,
+                         overlap = trainer->config_.overlap](int parameter) {
+    if (overlap) tracker->ParameterReady(parameter);
+  };
+  RINGSIDE_RETURN_IF_ERROR(
+      model->Bind(trainer->parameters_->span(), trainer->gradients_->span(), on_ready));
   return trainer;
 }
 
@@ -78,7 +82,8 @@ absl::StatusOr<StepRecord> Trainer::RunStep() {
   for (int rank : config_.hosted_ranks) RINGSIDE_RETURN_IF_ERROR(PlayRank(rank, &record));
   RINGSIDE_ASSIGN_OR_RETURN(const StepStats stats, synchronizer_->Finish(step_));
   record.set_step_s(absl::ToDoubleSeconds(config_.clock() - begin));
-  record.set_exposed_comm_s(absl::ToDoubleSeconds(stats.exposed_communication));
+  record.set_hidden_comm_s(absl::ToDoubleSeconds(stats.communication.hidden));
+  record.set_exposed_comm_s(absl::ToDoubleSeconds(stats.communication.exposed));
   record.set_optimizer_s(absl::ToDoubleSeconds(stats.optimizer));
   record.set_other_s(record.step_s() - record.data_s() - record.forward_s() - record.backward_s() -
                      record.exposed_comm_s() - record.optimizer_s());
@@ -102,6 +107,7 @@ absl::Status Trainer::PlayRank(int rank, StepRecord* record) {
   tracker_.Reset();
   playing_rank_ = rank;
   playing_samples_ = samples;
+  after_backward_ = false;
   if (samples > 0) {
     const double weight = RankLossWeight(samples, share.global_samples);
     const absl::Duration forward = config_.clock();
@@ -115,6 +121,7 @@ absl::Status Trainer::PlayRank(int rank, StepRecord* record) {
   }
   // A rank without samples submits zeros, and parameters that got no gradient leave buckets
   // unfilled.
+  after_backward_ = rank == config_.hosted_ranks.back();
   tracker_.Flush();
   return absl::OkStatus();
 }
@@ -122,7 +129,8 @@ absl::Status Trainer::PlayRank(int rank, StepRecord* record) {
 void Trainer::Submit(int bucket) {
   const ElementRange& range = plan_->bucket(bucket);
   synchronizer_->Submit({step_, playing_rank_, bucket,
-                         gradients_->span().subspan(range.begin, range.length), playing_samples_});
+                         gradients_->span().subspan(range.begin, range.length), playing_samples_,
+                         after_backward_});
 }
 
 }  // namespace ringside

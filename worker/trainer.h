@@ -36,6 +36,9 @@ class Trainer {
     // Exactly one of them is positive.
     int64_t steps = 0;
     int64_t epochs = 0;
+    bool overlap = true;  // false: buckets are submitted when backward has ended, none before
+    // The synchronizer may want to let neighbours read the gradients.
+    Arena::Placement gradient_placement = Arena::Placement::kHeap;
     std::function<absl::Duration()> clock;  // monotonic; any origin
   };
 
@@ -58,6 +61,8 @@ class Trainer {
   int64_t step() const { return step_; }
   // The current parameters.
   absl::Span<const float> parameters() const { return parameters_->span(); }
+  // Lives as long as the trainer.
+  const Arena& gradients() const { return *gradients_; }
 
  private:
   Trainer(Config config, const Dataset* data, const BucketPlan* plan, Model* model, Sampler sampler,
@@ -84,6 +89,7 @@ class Trainer {
   int64_t step_ = 0;
   int playing_rank_ = 0;
   int64_t playing_samples_ = 0;
+  bool after_backward_ = false;  // of the last rank that is played
 };
 
 }  // namespace ringside

@@ -46,6 +46,7 @@ absl::Status PlaceByIdentity(const ProcessConfig& process, const Environment& en
       const LaunchIdentity identity,
       ReadLaunchIdentity({process.rank, process.world_size, process.coordinator}, environment));
   config->rank = identity.rank;
+  config->local_rank = identity.local_rank;
   config->job.workers = identity.world_size;
   if (identity.coordinator.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(

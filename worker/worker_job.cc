@@ -67,6 +67,8 @@ absl::Status WorkerJob::Prepare() {
   trainer.seed = config_.job.seed;
   trainer.steps = config_.job.steps;
   trainer.epochs = config_.job.epochs;
+  trainer.overlap = config_.job.overlap;
+  trainer.gradient_placement = SynchronizerFactory::GradientPlacement(config_);
   trainer.clock = SteadyClock;
   RINGSIDE_ASSIGN_OR_RETURN(
       trainer_, Trainer::Create(std::move(trainer), &workload_->training, workload_->plan.get(),
@@ -98,7 +100,7 @@ absl::Status WorkerJob::Join() {
   if (config_.host_coordinator) RINGSIDE_RETURN_IF_ERROR(StartCoordinator());
   JoinRequest request;
   *request.mutable_member()->mutable_id() = WorkerId(config_.rank);
-  request.mutable_member()->set_data_endpoint(factory_->data_endpoint());
+  factory_->Announce(request.mutable_member());
   *request.mutable_member()->mutable_host() = ReadHostIdentity();
   request.mutable_member()->set_pid(getpid());
   request.set_token(config_.token);
@@ -124,7 +126,8 @@ absl::Status WorkerJob::Join() {
 absl::Status WorkerJob::TrainAndReport() {
   ReportProgress("start");
   const Membership alone;
-  auto made = factory_->Make(client_ == nullptr ? alone : client_->membership(), *workload_->plan);
+  auto made = factory_->Make({client_ == nullptr ? &alone : &client_->membership(),
+                              workload_->plan.get(), &trainer_->gradients(), client_.get()});
   RINGSIDE_RETURN_IF_ERROR(made.status());
   synchronizer_ = std::move(made->synchronizer);
   if (watch_ != nullptr) watch_->Attach(synchronizer_.get());

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/config/device.h"
 #include "common/frame_codec.h"
 #include "common/status_macros.h"
 
@@ -38,6 +39,31 @@ absl::Status RequirePositive(absl::string_view flag, absl::Duration value) {
       absl::StrCat("--", flag, "=", absl::FormatDuration(value), ": must be positive"));
 }
 
+// What cannot carry 16-bit gradients. `auto` falls back to the ring schedule with them.
+absl::Status RequireFittingWireDtype(const JobConfig& job) {
+  if (job.wire_dtype == "fp32") return absl::OkStatus();
+  if (job.uses_servers() || job.strategy == "nccl") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--wire_dtype=", job.wire_dtype, ": must be fp32 with --strategy=", job.strategy));
+  }
+  if (job.schedule == "direct") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--wire_dtype=", job.wire_dtype, ": must be fp32 with --schedule=direct"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckDevice(const std::string& text, const std::string& strategy) {
+  RINGSIDE_ASSIGN_OR_RETURN(const Device device, ParseDevice(text));
+  const bool on_gpu = device.kind != Device::Kind::kCpu;
+  if (on_gpu == (strategy == "nccl")) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      on_gpu ? absl::StrCat("--device=", text, ": strategy ", strategy,
+                            " runs on the cpu; only nccl uses a GPU")
+             : absl::StrCat("--device=", text, ": strategy nccl needs a GPU, cuda:N or "
+                            "cuda:LOCAL_RANK"));
+}
+
 std::string Bool(bool value) { return value ? "true" : "false"; }
 
 // Shortest text that reads back as the same double.
@@ -53,7 +79,12 @@ std::string Number(double value) {
 }  // namespace
 
 const std::vector<std::string>& KnownStrategies() {
-  static const auto* known = new std::vector<std::string>{"ps", "ring", "local"};
+  static const auto* known = new std::vector<std::string>{"ps", "ring", "local", "nccl"};
+  return *known;
+}
+
+const std::vector<std::string>& KnownRingLinks() {
+  static const auto* known = new std::vector<std::string>{"auto", "tcp", "uds", "shm", "grpc"};
   return *known;
 }
 
@@ -71,13 +102,21 @@ absl::Status JobConfig::Validate() const {
   RINGSIDE_RETURN_IF_ERROR(RequireKnown("strategy", strategy, KnownStrategies()));
   RINGSIDE_RETURN_IF_ERROR(RequireBetween("workers", workers, 1, kMaxProcessesPerRole));
   RINGSIDE_RETURN_IF_ERROR(RequireBetween("ps_shards", ps_shards, 1, kMaxProcessesPerRole));
-  RINGSIDE_RETURN_IF_ERROR(RequireKnown("ring_link", ring_link, {"tcp"}));
+  RINGSIDE_RETURN_IF_ERROR(RequireKnown("ring_link", ring_link, KnownRingLinks()));
+  RINGSIDE_RETURN_IF_ERROR(RequireKnown("schedule", schedule, {"ring", "direct", "auto"}));
+  RINGSIDE_RETURN_IF_ERROR(RequireKnown("wire_dtype", wire_dtype, {"fp32", "bf16", "fp16"}));
+  RINGSIDE_RETURN_IF_ERROR(CheckDevice(device, strategy));
+  RINGSIDE_RETURN_IF_ERROR(RequireFittingWireDtype(*this));
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("first_bucket_bytes", first_bucket_bytes, 4));
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("bucket_bytes", bucket_bytes, 4));
   if (frame_bytes < 4 || frame_bytes > kMaxFramePayloadBytes || frame_bytes % 4 != 0) {
     return absl::InvalidArgumentError(absl::StrCat("--frame_bytes=", frame_bytes,
                                                    ": must be a multiple of 4 from 4 to ",
                                                    kMaxFramePayloadBytes));
+  }
+  if (segment_bytes < 4 || segment_bytes % 4 != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("--segment_bytes=", segment_bytes,
+                                                   ": must be a multiple of 4 and at least 4"));
   }
   RINGSIDE_RETURN_IF_ERROR(RequireKnown("model", model, KnownModels()));
   for (int64_t width : hidden) RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("hidden", width, 1));
@@ -105,10 +144,15 @@ std::map<std::string, std::string> JobConfig::SharedSettings() const {
       {"workers", absl::StrCat(workers)},
       {"ps_shards", absl::StrCat(shards())},
       {"ring_link", ring_link},
+      {"schedule", schedule},
+      {"wire_dtype", wire_dtype},
+      {"overlap", overlap ? "on" : "off"},
+      {"device", device},
       {"congestion_control", congestion_control},
       {"first_bucket_bytes", absl::StrCat(first_bucket_bytes)},
       {"bucket_bytes", absl::StrCat(bucket_bytes)},
       {"frame_bytes", absl::StrCat(frame_bytes)},
+      {"segment_bytes", absl::StrCat(segment_bytes)},
       {"model", model},
       {"hidden", absl::StrJoin(hidden, ",")},
       {"dataset", dataset},

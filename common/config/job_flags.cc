@@ -25,12 +25,24 @@ std::vector<std::string> Texts(const std::vector<int64_t>& numbers) {
 
 }  // namespace
 
-ABSL_FLAG(std::string, strategy, Defaults().strategy, "how gradients meet: ps, ring or local");
+ABSL_FLAG(std::string, strategy, Defaults().strategy, 
+          "how gradients meet: ps, ring, local or nccl (NCCL's own all-reduce, on GPUs)");
 ABSL_FLAG(std::vector<std::string>, workers, {absl::StrCat(Defaults().workers)},
           "number of workers (ranks); a list, e.g. 1,2,4, for `ringside compare`");
 ABSL_FLAG(int, ps_shards, Defaults().ps_shards, "shards of the parameter server (strategy ps)");
 ABSL_FLAG(std::string, ring_link, Defaults().ring_link,
-          "transport between neighbours of the ring: tcp");
+          "transport between neighbours of the ring: auto (shm on one host, tcp across hosts), tcp, "
+          "uds, shm or grpc");
+ABSL_FLAG(std::string, schedule, Defaults().schedule,
+          "how an all-reduce moves its chunks: ring, direct (one host, shared memory; reported as "
+          "direct) or auto");
+ABSL_FLAG(std::string, wire_dtype, Defaults().wire_dtype,
+          "how gradients travel: fp32, bf16 or fp16; they are always added as fp32");
+ABSL_FLAG(std::string, overlap, Defaults().overlap ? "on" : "off",
+          "off: communication starts when backward has ended, to see what overlap gains");
+ABSL_FLAG(std::string, device, Defaults().device, "of nccl: cpu, cuda:N or cuda:LOCAL_RANK");
+ABSL_FLAG(int64_t, segment_bytes, Defaults().segment_bytes,
+          "what the ring receives, adds and sends on at a time; at most --frame_bytes count");
 ABSL_FLAG(std::string, congestion_control, Defaults().congestion_control,
           "TCP congestion control of the ring's sockets, e.g. cubic; empty: the system's default");
 ABSL_FLAG(int64_t, first_bucket_bytes, Defaults().first_bucket_bytes,
@@ -124,6 +136,15 @@ absl::StatusOr<JobConfig> JobConfigFromFlags(int workers) {
   config.workers = workers;
   config.ps_shards = absl::GetFlag(FLAGS_ps_shards);
   config.ring_link = absl::GetFlag(FLAGS_ring_link);
+  config.schedule = absl::GetFlag(FLAGS_schedule);
+  config.wire_dtype = absl::GetFlag(FLAGS_wire_dtype);
+  const std::string overlap = absl::GetFlag(FLAGS_overlap);
+  if (overlap != "on" && overlap != "off") {
+    return absl::InvalidArgumentError(absl::StrCat("--overlap=", overlap, ": must be on or off"));
+  }
+  config.overlap = overlap == "on";
+  config.device = absl::GetFlag(FLAGS_device);
+  config.segment_bytes = absl::GetFlag(FLAGS_segment_bytes);
   config.congestion_control = absl::GetFlag(FLAGS_congestion_control);
   config.first_bucket_bytes = absl::GetFlag(FLAGS_first_bucket_bytes);
   config.bucket_bytes = absl::GetFlag(FLAGS_bucket_bytes);

@@ -53,6 +53,10 @@ class Client final : public CoordinatorClient {
   absl::StatusOr<std::vector<std::string>> Gather(const std::string& name,
                                                   const std::vector<MemberId>& members,
                                                   std::string own, absl::Duration timeout) override;
+  absl::StatusOr<std::vector<std::string>> GatherForAll(const std::string& name,
+                                                        const std::vector<MemberId>& members,
+                                                        std::string own,
+                                                        absl::Duration timeout) override;
   void ReportProgress(const Progress& progress) override;
   void SetVerdictHandler(std::function<void(const absl::Status&)> handler) override;
   absl::Status ResolveFailure(const absl::Status& failure, int64_t step) override;
@@ -70,6 +74,10 @@ class Client final : public CoordinatorClient {
   absl::Status Call(grpc::Status (Coordinator::Stub::*method)(grpc::ClientContext*, const Request&,
                                                               Response*),
                     const Request& request, Response* response, absl::Duration timeout);
+  absl::StatusOr<std::vector<std::string>> GatherBlobs(const std::string& name,
+                                                       const std::vector<MemberId>& members,
+                                                       std::string own, bool for_all,
+                                                       absl::Duration timeout);
   void SendHeartbeats();
   void ReadEvents();
   // False when heartbeats are to end.
@@ -206,8 +214,23 @@ absl::StatusOr<CoordinatorClient::Sums> Client::Reduce(const std::string& name,
 absl::StatusOr<std::vector<std::string>> Client::Gather(const std::string& name,
                                                         const std::vector<MemberId>& members,
                                                         std::string own, absl::Duration timeout) {
+  return GatherBlobs(name, members, std::move(own), /*for_all=*/false, timeout);
+}
+
+absl::StatusOr<std::vector<std::string>> Client::GatherForAll(const std::string& name,
+                                                              const std::vector<MemberId>& members,
+                                                              std::string own,
+                                                              absl::Duration timeout) {
+  return GatherBlobs(name, members, std::move(own), /*for_all=*/true, timeout);
+}
+
+absl::StatusOr<std::vector<std::string>> Client::GatherBlobs(const std::string& name,
+                                                             const std::vector<MemberId>& members,
+                                                             std::string own, bool for_all,
+                                                             absl::Duration timeout) {
   GatherRequest request = MeetingRequest<GatherRequest>(name, members, timeout);
   request.set_blob(std::move(own));
+  request.set_for_all(for_all);
   GatherResponse response;
   const absl::Status status = Call(&Coordinator::Stub::Gather, request, &response, timeout);
   if (!status.ok()) return status;

@@ -54,6 +54,10 @@ class CoordinatorClient {
                                                           const std::vector<MemberId>& members,
                                                           std::string own,
                                                           absl::Duration timeout) = 0;
+  // All get all blobs in the order of `members`.
+  virtual absl::StatusOr<std::vector<std::string>> GatherForAll(
+      const std::string& name, const std::vector<MemberId>& members, std::string own,
+      absl::Duration timeout) = 0;
 
   // Goes out with the next heartbeat. Never blocks; cheap enough for every step.
   virtual void ReportProgress(const Progress& progress) = 0;

@@ -297,7 +297,9 @@ grpc::ServerUnaryReactor* Server::Reduce(Context* /*context*/, const ReduceReque
 
 grpc::ServerUnaryReactor* Server::Gather(Context* /*context*/, const GatherRequest* request,
                                          GatherResponse* response) {
-  Contribution own = MakeContribution(MeetingKind::kGather, request->name(), request->members());
+  Contribution own =
+      MakeContribution(request->for_all() ? MeetingKind::kGatherForAll : MeetingKind::kGather,
+                       request->name(), request->members());
   own.blob = request->blob();
   return Meet(request->caller(), request->timeout_ms(), std::move(own),
               [response](const MeetingAnswer& answer) {

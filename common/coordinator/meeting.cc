@@ -17,6 +17,8 @@ std::string Describe(MeetingKind kind, const std::string& name) {
       return absl::StrCat("reduction \"", name, "\"");
     case MeetingKind::kGather:
       return absl::StrCat("gather \"", name, "\"");
+    case MeetingKind::kGatherForAll:
+      return absl::StrCat("gather for all \"", name, "\"");
   }
   return name;
 }
@@ -146,7 +148,7 @@ std::vector<MeetingAnswer> Meetings::Complete(const Meeting& meeting) {
   std::vector<std::string> blobs;
   for (size_t i = 0; i < meeting.members.size(); ++i) {
     const Contribution& next = meeting.arrivals.at(meeting.members[i]).contribution;
-    if (meeting.kind == MeetingKind::kGather) blobs.push_back(next.blob);
+    blobs.push_back(next.blob);
     if (i == 0) continue;
     for (size_t k = 0; k < integers.size(); ++k) {
       integers[k] = WrappingSum(integers[k], next.integers[k]);
@@ -160,7 +162,11 @@ std::vector<MeetingAnswer> Meetings::Complete(const Meeting& meeting) {
       answer.integers = integers;
       answer.doubles = doubles;
     }
-    if (answers.empty()) answer.blobs = std::move(blobs);
+    if (meeting.kind == MeetingKind::kGatherForAll) {
+      answer.blobs = blobs;
+    } else if (meeting.kind == MeetingKind::kGather && answers.empty()) {
+      answer.blobs = std::move(blobs);
+    }
     answers.push_back(std::move(answer));
   }
   return answers;

@@ -17,7 +17,7 @@
 
 namespace ringside {
 
-enum class MeetingKind { kBarrier, kReduce, kGather };
+enum class MeetingKind { kBarrier, kReduce, kGather, kGatherForAll };
 
 // What one caller brings to a meeting.
 struct Contribution {

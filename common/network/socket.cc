@@ -2,10 +2,12 @@
 
 #include <fcntl.h>
 #include <netinet/tcp.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -29,6 +31,12 @@ bool WouldBlock(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
 absl::StatusOr<FileDescriptor> MakeTcpSocket(int family) {
   FileDescriptor fd(socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP));
   if (!fd.valid()) return absl::UnavailableError(absl::StrCat("no socket: ", strerror(errno)));
+  return fd;
+}
+
+absl::StatusOr<FileDescriptor> MakeLocalSocket() {
+  FileDescriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!fd.valid()) return absl::UnavailableError(absl::StrCat("no Unix socket: ", strerror(errno)));
   return fd;
 }
 
@@ -154,9 +162,29 @@ absl::StatusOr<std::unique_ptr<Socket>> Socket::Connect(const Endpoint& endpoint
                    " (", absl::StrJoin(failures, "; ", absl::PairFormatter(": ")), ")"));
 }
 
+absl::StatusOr<std::unique_ptr<Socket>> Socket::ConnectLocal(const std::string& name) {
+  RINGSIDE_ASSIGN_OR_RETURN(FileDescriptor fd, MakeLocalSocket());
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  if (name.empty() || name.size() >= sizeof(address.sun_path)) {
+    return absl::UnavailableError(absl::StrCat("no Unix socket can be named \"", name, "\""));
+  }
+  // An abstract name follows a zero byte.
+  std::memcpy(address.sun_path + 1, name.data(), name.size());
+  const socklen_t length = offsetof(sockaddr_un, sun_path) + 1 + name.size();
+  if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0) {
+    return absl::UnavailableError(
+        absl::StrCat("cannot connect to the Unix socket @", name, ": ", strerror(errno)));
+  }
+  return std::make_unique<Socket>(std::move(fd));
+}
+
 Socket::Socket(FileDescriptor fd) : fd_(std::move(fd)) {
   const int on = 1;
-  setsockopt(fd_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  int domain = AF_UNSPEC;
+  socklen_t length = sizeof(domain);
+  local_ = getsockopt(fd_.get(), SOL_SOCKET, SO_DOMAIN, &domain, &length) == 0 && domain == AF_UNIX;
+  if (!local_) setsockopt(fd_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 }
 
 absl::StatusOr<ByteStream::Transfer> Socket::TryRead(absl::Span<uint8_t> into) {
@@ -214,7 +242,9 @@ absl::StatusOr<std::unique_ptr<ListeningSocket>> ListeningSocket::Bind(const Bin
       FileDescriptor fd;
       int bound_port = 0;
       error = BindOnce(address, port, &fd, &bound_port);
-      if (error == 0) return absl::WrapUnique(new ListeningSocket(std::move(fd), bound_port));
+      if (error == 0) {
+        return absl::WrapUnique(new ListeningSocket(std::move(fd), bound_port, ""));
+      }
       if (error != EADDRINUSE && error != EACCES) break;  // no other port would do better
     }
   }
@@ -226,6 +256,25 @@ absl::StatusOr<std::unique_ptr<ListeningSocket>> ListeningSocket::Bind(const Bin
                        ? absl::StrCat("port ", bind.ports.first)
                        : absl::StrCat("ports ", bind.ports.first, " to ", bind.ports.last),
                    ": ", strerror(error)));
+}
+
+absl::StatusOr<std::unique_ptr<ListeningSocket>> ListeningSocket::BindLocal() {
+  RINGSIDE_ASSIGN_OR_RETURN(FileDescriptor fd, MakeLocalSocket());
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  socklen_t length = sizeof(address.sun_family);  // without a name: the kernel finds a free one
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  if (bind(fd.get(), generic, length) != 0 || listen(fd.get(), kBacklog) != 0) {
+    return absl::UnavailableError(
+        absl::StrCat("cannot listen on a Unix socket: ", strerror(errno)));
+  }
+  length = sizeof(address);
+  if (getsockname(fd.get(), generic, &length) != 0 ||
+      length <= offsetof(sockaddr_un, sun_path) + 1) {
+    return absl::UnavailableError("the name of a Unix socket cannot be read");
+  }
+  std::string name(address.sun_path + 1, length - offsetof(sockaddr_un, sun_path) - 1);
+  return absl::WrapUnique(new ListeningSocket(std::move(fd), 0, std::move(name)));
 }
 
 absl::StatusOr<std::unique_ptr<Socket>> ListeningSocket::Accept(absl::Time deadline) {
@@ -240,13 +289,20 @@ absl::StatusOr<std::unique_ptr<Socket>> ListeningSocket::Accept(absl::Time deadl
     pollfd entry = {fd_.get(), POLLIN, 0};
     RINGSIDE_ASSIGN_OR_RETURN(const bool ready, PollUntil(absl::MakeSpan(&entry, 1), deadline));
     if (!ready) {
-      return absl::DeadlineExceededError(
-          absl::StrCat("nobody has connected to port ", port_, " in time"));
+      return absl::DeadlineExceededError(absl::StrCat(
+          "nobody has connected to ",
+          name_.empty() ? absl::StrCat("port ", port_) : absl::StrCat("@", name_), " in time"));
     }
   }
 }
 
 std::string PeerText(const Socket& socket) {
+  if (socket.is_local()) {
+    ucred peer = {};
+    socklen_t length = sizeof(peer);
+    const bool known = getsockopt(socket.fd(), SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0;
+    return known ? absl::StrCat("process ", peer.pid) : "an unknown process";
+  }
   SocketAddress peer;
   peer.length = sizeof(sockaddr_storage);
   if (getpeername(socket.fd(), reinterpret_cast<sockaddr*>(&peer.storage), &peer.length) != 0) {

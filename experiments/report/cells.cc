@@ -8,6 +8,7 @@
 
 #include "experiments/report/run_samples.h"
 #include "experiments/report/series.h"
+#include "experiments/report/transport.h"
 
 namespace ringside {
 namespace {
@@ -54,6 +55,7 @@ Cell BuildCell(const std::vector<const RunResult*>& runs) {
   cell.set_batch_size(first.batch_size());
   cell.set_global_batch_size(first.global_batch_size());
   cell.set_trials(static_cast<int>(runs.size()));
+  cell.set_transport(TransportOf(runs));
   FillTimes(runs, cell);
   FillThroughput(runs, cell);
   *cell.mutable_mean_step() = MeanStep(runs);

@@ -29,6 +29,7 @@ std::string CellsCsv(const ComparisonResult& comparison) {
         {"strategy", cell.strategy()},
         {"workers", absl::StrCat(cell.workers())},
         {"shards", absl::StrCat(cell.shards())},
+        {"transport", cell.transport()},
         {"batch_size", absl::StrCat(cell.batch_size())},
         {"global_batch_size", absl::StrCat(cell.global_batch_size())},
         {"trials", absl::StrCat(cell.trials())},
@@ -53,6 +54,8 @@ std::string CellsCsv(const ComparisonResult& comparison) {
       row.emplace_back(absl::StrCat("mean_", part.column),
                        ExactNumber(part.seconds_of(cell.mean_step())));
     }
+    row.emplace_back(absl::StrCat("mean_", HiddenCommunication().column),
+                     ExactNumber(HiddenCommunication().seconds_of(cell.mean_step())));
     row.emplace_back("accuracy", ExactNumber(cell.accuracy()));
     row.emplace_back("parameters_sha256", absl::StrJoin(cell.hashes(), " "));
     return row;

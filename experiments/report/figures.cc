@@ -10,13 +10,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "experiments/report/breakdown_figure.h"
 #include "experiments/report/cells.h"
 #include "experiments/report/csv_table.h"
 #include "experiments/report/number_text.h"
 #include "experiments/report/plot_script.h"
 #include "experiments/report/run_samples.h"
 #include "experiments/report/series.h"
-#include "experiments/report/step_parts.h"
 #include "experiments/report/svg_theme.h"
 
 namespace ringside {
@@ -236,67 +236,6 @@ Figure EfficiencyFigure(const ComparisonResult& comparison) {
   figure.script = absl::StrCat(PlotStyle(), PlotLegend(LegendOf(names, false), figure),
                                axis.Script(), PlotRoundAxis(most * 100),
                                "set lmargin 8\nset format y '%.0f %%'\n", PlotCommand(plots));
-  return figure;
-}
-
-Figure BreakdownFigure(const ComparisonResult& comparison) {
-  const std::vector<Cell> cells = CellsOf(comparison);
-  const SeriesNames names(cells);
-  CsvTable csv({"series", "workers", "part", "seconds"});
-  Figure figure;
-  // Rows from the top, with a gap before each new number of workers.
-  struct Row {
-    const Cell* cell;
-    double place;
-    double end_s;  // where the next part starts
-  };
-  std::vector<Row> rows;
-  std::vector<std::string> labels;
-  double place = 0;
-  for (const Cell& cell : cells) {
-    if (cell.counted_steps() == 0) continue;
-    const bool new_group = rows.empty() || rows.back().cell->workers() != cell.workers();
-    if (new_group && !rows.empty()) place += 0.5;
-    rows.push_back({&cell, place, 0});
-    labels.push_back(
-        absl::StrCat(PlotQuoted(absl::StrCat(
-                         new_group ? absl::StrCat(Counted(cell.workers(), "worker"), " · ") : "",
-                         names.Of(cell))),
-                     " ", place));
-    place += 1;
-  }
-  std::vector<LegendEntry> legend;
-  std::vector<std::string> plots;
-  for (const StepPart& part : StepParts()) {
-    plots.push_back(absl::StrFormat(
-        "'data' index %d using 2:1:2:3:($1-0.38):($1+0.38) with boxxyerror lc rgb '%s'",
-        plots.size(), part.colour));
-    legend.push_back({part.label, part.colour});
-    for (Row& row : rows) {
-      const double seconds = part.seconds_of(row.cell->mean_step());
-      csv.AddRow({names.Of(*row.cell), absl::StrCat(row.cell->workers()), part.column,
-                  ExactNumber(seconds)});
-      absl::StrAppend(&figure.data, row.place, " ", ExactNumber(row.end_s * 1e3), " ",
-                      ExactNumber((row.end_s + seconds) * 1e3), "\n");
-      row.end_s += seconds;
-    }
-    absl::StrAppend(&figure.data, "\n\n");
-  }
-  figure.name = "breakdown";
-  figure.title = "Mean step by part";
-  figure.caption = "Mean over counted steps and ranks.";
-  for (const std::string& series : names.all()) {
-    if (IsOracle(series))
-      absl::StrAppend(&figure.caption, " ", series, " does the work of all ranks in one process.");
-  }
-  figure.csv = csv.Text();
-  figure.height = 104 + static_cast<int>(23 * place);
-  figure.script = absl::StrCat(
-      PlotStyle(), PlotLegend(legend, figure), "unset grid\nset grid xtics lc rgb '", kInkSentinel,
-      "' lt 1 lw 1\nset border 0\nset style fill solid 1.0 noborder\nset "
-      "tics scale 0\nset xrange [0:*]\n",
-      "set yrange [", place - 0.4, ":-0.6]\nset lmargin 15\nset ytics (",
-      absl::StrJoin(labels, ", "), ")\n", PlotAxisLabel("x", "milliseconds"), PlotCommand(plots));
   return figure;
 }
 

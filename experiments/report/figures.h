@@ -16,10 +16,8 @@ Figure LossFigure(const ComparisonResult& comparison);
 Figure ThroughputFigure(const ComparisonResult& comparison);
 // Efficiency by workers, without oracles.
 Figure EfficiencyFigure(const ComparisonResult& comparison);
-// Mean step of every cell, cut into its parts.
-Figure BreakdownFigure(const ComparisonResult& comparison);
 
-// Those of the above that have something to show.
+// Those of the above and of breakdown_figure.h that have something to show.
 std::vector<Figure> Figures(const ComparisonResult& comparison);
 
 }  // namespace ringside

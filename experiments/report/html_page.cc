@@ -1,5 +1,7 @@
 #include "experiments/report/html_page.h"
 
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "experiments/report/headline.h"
@@ -43,10 +45,12 @@ std::string FiguresHtml(const std::vector<DrawnFigure>& figures,
   return html.empty() ? "" : absl::StrCat("<div class=\"figures\">\n", html, "</div>\n");
 }
 
-// What the parts of a step are, in their colours.
+// What the parts of a step are, and what goes on behind them, in their colours.
 std::string PartsHtml() {
   std::string html = "<dl class=\"parts\">\n";
-  for (const StepPart& part : StepParts()) {
+  std::vector<StepPart> entries = StepParts();
+  entries.push_back(HiddenCommunication());
+  for (const StepPart& part : entries) {
     absl::StrAppend(&html, "<dt><i style=\"background:", part.colour, "\"></i>",
                     EscapeHtml(part.label), "</dt><dd>", EscapeHtml(part.meaning), "</dd>\n");
   }

@@ -95,8 +95,8 @@ RoleTotal Shards(const std::vector<const RunResult*>& runs) {
   return total;
 }
 
-// Rows that start with number of workers, series and role, and go on with what `fields` makes of
-// the total.
+// Rows that start with number of workers, series and role, and go on with what `fields_of` makes of
+// the cell and the total.
 template <typename FieldsOf>
 void AddRows(const ComparisonResult& comparison, FieldsOf fields_of, Table& table) {
   const std::vector<Cell> cells(comparison.cells().begin(), comparison.cells().end());
@@ -110,7 +110,7 @@ void AddRows(const ComparisonResult& comparison, FieldsOf fields_of, Table& tabl
       std::vector<Field> row = {{absl::StrCat(cell.workers())},
                                 {series, Field::Kind::kSeries, "", names.Colour(series)},
                                 {Counted(per_run, role)}};
-      for (Field& field : fields_of(total)) row.push_back(std::move(field));
+      for (Field& field : fields_of(cell, total)) row.push_back(std::move(field));
       table.rows.push_back(std::move(row));
     };
     const std::vector<const RunResult*> members = RunsOf(cell, runs);
@@ -126,14 +126,19 @@ Table WireTable(const ComparisonResult& comparison) {
   table.columns = {{"Workers", true},
                    {"Strategy"},
                    {"Processes"},
+                   {"Transport"},
                    {"Sent / step", true},
                    {"Received / step", true},
                    {"Messages / step", true},
                    {"Headers", true},
                    {"Counted ÷ formula"},
                    {"Imbalance", true}};
-  AddRows(
-      comparison, [](const RoleTotal& total) { return total.WireFields(); }, table);
+  const auto fields_of = [](const Cell& cell, const RoleTotal& total) {
+    std::vector<Field> fields = total.WireFields();
+    fields.insert(fields.begin(), cell.transport().empty() ? NoValue() : Field{cell.transport()});
+    return fields;
+  };
+  AddRows(comparison, fields_of, table);
   return table;
 }
 
@@ -143,7 +148,7 @@ Table ProcessTable(const ComparisonResult& comparison) {
       {"Workers", true},         {"Strategy"},         {"Processes"}, {"CPU time", true},
       {"CPU time / step", true}, {"Peak memory", true}};
   AddRows(
-      comparison, [](const RoleTotal& total) { return total.ProcessFields(); }, table);
+      comparison, [](const Cell&, const RoleTotal& total) { return total.ProcessFields(); }, table);
   return table;
 }
 

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "experiments/report/bit_equality.h"
 #include "experiments/report/cells.h"
 #include "experiments/report/number_text.h"
 #include "experiments/report/run_samples.h"
@@ -44,6 +45,14 @@ Field RateField(const Interval& interval) {
           absl::StrCat(RoundedNumber(interval.low()), " to ", RoundedNumber(interval.high()))};
 }
 
+// Hidden communication, with its share of all communication.
+Field HiddenField(const StepRecord& step) {
+  const double communication = step.hidden_comm_s() + step.exposed_comm_s();
+  if (communication <= 0) return NoValue();
+  return {Seconds(step.hidden_comm_s()), Field::Kind::kText,
+          absl::StrCat(Percent(step.hidden_comm_s() / communication, 0), " of communication")};
+}
+
 // Largest distance between the losses of two runs, over the steps that both have.
 double LossDistance(const RunResult& a, const RunResult& b) {
   std::map<int64_t, double> losses;
@@ -61,7 +70,19 @@ struct HashGroup {
   std::map<std::string, int, bool (*)(absl::string_view, absl::string_view)> runs_by_strategy{
       StrategyLess};
   double loss_distance = 0;  // to the first run with the same workers and batch
+  std::set<std::string> equality_keys;
+  bool all_exempt = true;  // none of them must end with the bits of other strategies
 };
+
+// `hashes_by_key`: the bits with which the runs of each equality key ended.
+Field BitsField(const HashGroup& group,
+                const std::map<std::string, std::set<std::string>>& hashes_by_key) {
+  for (const std::string& key : group.equality_keys) {
+    if (hashes_by_key.at(key).size() > 1) return {"differ", Field::Kind::kFail};
+  }
+  if (group.all_exempt) return {"exempt"};
+  return {"identical", Field::Kind::kPass};
+}
 
 std::string RunCounts(const HashGroup& group) {
   std::vector<std::string> parts;
@@ -89,10 +110,12 @@ Table EquivalenceTable(const ComparisonResult& comparison) {
   using SizeKey = std::pair<int, int64_t>;
   std::map<SizeKey, const RunResult*> references;
   std::map<SizeKey, std::map<std::string, HashGroup>> groups;
+  std::map<std::string, std::set<std::string>> hashes_by_key;
   for (const RunResult& run : comparison.runs()) {
     const SizeKey size(run.workers(), run.global_batch_size());
     const RunResult& reference = *references.emplace(size, &run).first->second;
     const double distance = LossDistance(reference, run);
+    const std::string key = BitEqualityKey(run);
     std::set<std::string> hashes;
     for (const WorkerResult& worker : run.worker_results())
       hashes.insert(worker.parameters_sha256());
@@ -100,6 +123,9 @@ Table EquivalenceTable(const ComparisonResult& comparison) {
       HashGroup& group = groups[size][hash];
       ++group.runs_by_strategy[run.strategy()];
       group.loss_distance = std::max(group.loss_distance, distance);
+      group.equality_keys.insert(key);
+      group.all_exempt = group.all_exempt && !BitExemption(run).empty();
+      hashes_by_key[key].insert(hash);
     }
   }
   Table table;
@@ -110,15 +136,13 @@ Table EquivalenceTable(const ComparisonResult& comparison) {
                    {"SHA-256 of the parameters"},
                    {"Largest difference of losses", true}};
   for (const auto& [size, hashes] : groups) {
-    const bool same = hashes.size() == 1;
     for (const auto& [hash, group] : hashes) {
-      table.rows.push_back(
-          {{absl::StrCat(size.first)},
-           {WholeNumber(size.second)},
-           same ? Field{"identical", Field::Kind::kPass} : Field{"differ", Field::Kind::kFail},
-           {RunCounts(group)},
-           {hash.empty() ? "(none)" : hash, Field::Kind::kCode},
-           {RoundedNumber(group.loss_distance)}});
+      table.rows.push_back({{absl::StrCat(size.first)},
+                            {WholeNumber(size.second)},
+                            BitsField(group, hashes_by_key),
+                            {RunCounts(group)},
+                            {hash.empty() ? "(none)" : hash, Field::Kind::kCode},
+                            {RoundedNumber(group.loss_distance)}});
     }
   }
   return table;
@@ -165,6 +189,7 @@ Table BreakdownTable(const ComparisonResult& comparison) {
   Table table;
   table.columns = {{"Workers", true}, {"Strategy"}, {"Mean step", true}};
   for (const StepPart& part : StepParts()) table.columns.push_back({part.label, true});
+  table.columns.push_back({HiddenCommunication().label, true});
   for (const Cell& cell : cells) {
     if (cell.counted_steps() == 0) continue;
     const StepRecord& step = cell.mean_step();
@@ -174,6 +199,7 @@ Table BreakdownTable(const ComparisonResult& comparison) {
       const double share = step.step_s() > 0 ? part.seconds_of(step) / step.step_s() : 0;
       row.push_back({Seconds(part.seconds_of(step)), Field::Kind::kText, Percent(share, 0)});
     }
+    row.push_back(HiddenField(step));
     table.rows.push_back(std::move(row));
   }
   return table;

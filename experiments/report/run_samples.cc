@@ -46,6 +46,7 @@ StepRecord MeanStep(const std::vector<const RunResult*>& runs) {
         sum.set_data_s(sum.data_s() + record.data_s());
         sum.set_forward_s(sum.forward_s() + record.forward_s());
         sum.set_backward_s(sum.backward_s() + record.backward_s());
+        sum.set_hidden_comm_s(sum.hidden_comm_s() + record.hidden_comm_s());
         sum.set_exposed_comm_s(sum.exposed_comm_s() + record.exposed_comm_s());
         sum.set_optimizer_s(sum.optimizer_s() + record.optimizer_s());
       }
@@ -58,6 +59,7 @@ StepRecord MeanStep(const std::vector<const RunResult*>& runs) {
   mean.set_data_s(sum.data_s() / count);
   mean.set_forward_s(sum.forward_s() / count);
   mean.set_backward_s(sum.backward_s() / count);
+  mean.set_hidden_comm_s(sum.hidden_comm_s() / count);
   mean.set_exposed_comm_s(sum.exposed_comm_s() / count);
   mean.set_optimizer_s(sum.optimizer_s() / count);
   mean.set_other_s(mean.step_s() - mean.data_s() - mean.forward_s() - mean.backward_s() -

@@ -15,15 +15,16 @@ namespace {
 
 constexpr char kPsColour[] = "#2b7bd4";
 constexpr char kRingColour[] = "#d9620b";
+constexpr char kDirectColour[] = "#0f9b7c";
 constexpr char kOracleColour[] = "#7d8590";
 // Strategies that come later, in order of appearance.
-constexpr std::array<const char*, 5> kMoreColours = {"#0f9b7c", "#a35bd6", "#b8860b", "#d6478f",
-                                                     "#4f8f2f"};
+constexpr std::array<const char*, 4> kMoreColours = {"#a35bd6", "#b8860b", "#d6478f", "#4f8f2f"};
 
 int Place(absl::string_view strategy) {
   if (strategy == "ps") return 0;
   if (strategy == "ring") return 1;
-  return IsOracle(strategy) ? 3 : 2;
+  if (strategy == "direct") return 2;
+  return IsOracle(strategy) ? 4 : 3;
 }
 
 bool Contains(const std::vector<std::string>& values, const std::string& value) {
@@ -33,6 +34,10 @@ bool Contains(const std::vector<std::string>& values, const std::string& value) 
 }  // namespace
 
 bool IsOracle(absl::string_view strategy) { return strategy == "local"; }
+
+bool IsForeign(absl::string_view strategy) {
+  return strategy == "nccl" || strategy == "gloo" || strategy == "mpi";
+}
 
 bool StrategyLess(absl::string_view a, absl::string_view b) {
   return std::make_tuple(Place(a), a) < std::make_tuple(Place(b), b);
@@ -61,6 +66,8 @@ SeriesNames::SeriesNames(const std::vector<Cell>& cells) {
       colour = kOracleColour;
     } else if (name == "ring") {
       colour = kRingColour;
+    } else if (name == "direct") {
+      colour = kDirectColour;
     } else if (cell->strategy() == "ps" && !Contains(colours_, kPsColour)) {
       colour = kPsColour;
     } else {

@@ -17,7 +17,10 @@ namespace ringside {
 // `local` proves the numbers of the others; one process playing all ranks is not a contender.
 bool IsOracle(absl::string_view strategy);
 
-// Orders strategies as the report shows them: ps, ring, others by name, oracles last.
+// Libraries of others, which add in an order of their own.
+bool IsForeign(absl::string_view strategy);
+
+// Orders strategies as the report shows them: ps, ring, direct, others by name, oracles last.
 bool StrategyLess(absl::string_view a, absl::string_view b);
 
 // Names of series for the cells of one comparison.

@@ -9,18 +9,27 @@ const std::vector<StepPart>& StepParts() {
       {"Forward", "forward_s", "From the batch to its loss.", "#62b5a6",
        [](const StepRecord& step) { return step.forward_s(); }},
       {"Backward", "backward_s",
-       "From the loss to the gradients. Buckets travel meanwhile, so this part hides "
-       "communication.",
+       "From the loss to the gradients. Buckets travel meanwhile: see hidden communication.",
        "#25807a", [](const StepRecord& step) { return step.backward_s(); }},
       {"Exposed communication", "exposed_comm_s",
-       "Waiting for sums after the backward pass, for slower ranks included.", "#cf3f6c",
-       [](const StepRecord& step) { return step.exposed_comm_s(); }},
+       "From the end of the backward pass until all sums are there, waiting for slower ranks "
+       "included.",
+       "#cf3f6c", [](const StepRecord& step) { return step.exposed_comm_s(); }},
       {"Optimizer", "optimizer_s", "Applying the mean gradient to the parameters.", "#8d72c9",
        [](const StepRecord& step) { return step.optimizer_s(); }},
       {"Other", "other_s", "What the parts above leave of the step.", "#747d87",
        [](const StepRecord& step) { return step.other_s(); }},
   };
   return *parts;
+}
+
+const StepPart& HiddenCommunication() {
+  static const auto* hidden = new StepPart{
+      "Hidden communication", "hidden_comm_s",
+      "While the backward pass ran: buckets were under way, waiting for slower ranks included. It "
+      "adds nothing to the step, but may slow the backward pass.",
+      "#eba3ba", [](const StepRecord& step) { return step.hidden_comm_s(); }};
+  return *hidden;
 }
 
 }  // namespace ringside

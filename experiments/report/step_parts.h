@@ -18,6 +18,9 @@ struct StepPart {
 
 const std::vector<StepPart>& StepParts();
 
+// None of the parts: it goes on at the same time as Backward.
+const StepPart& HiddenCommunication();
+
 }  // namespace ringside
 
 #endif  // RINGSIDE_EXPERIMENTS_REPORT_STEP_PARTS_H_

@@ -6,11 +6,18 @@
 namespace ringside {
 
 absl::optional<int64_t> WorkersPayloadBytes(const RunResult& run) {
-  const int64_t gradient_bytes = 4 * run.parameter_elements();
+  const int64_t gradient_bytes = WireBytesPerElement(run) * run.parameter_elements();
   if (run.strategy() == "ring") return 2 * (run.workers() - 1) * gradient_bytes * run.total_steps();
   if (run.strategy() == "ps") return run.workers() * gradient_bytes * run.total_steps();
   if (run.strategy() == "local") return 0;
   return absl::nullopt;
+}
+
+int64_t WireBytesPerElement(const RunResult& run) {
+  const auto dtype = run.settings().find("wire_dtype");
+  const bool halved =
+      dtype != run.settings().end() && (dtype->second == "bf16" || dtype->second == "fp16");
+  return halved ? 2 : 4;
 }
 
 std::string FirstDifference(const Traffic& counted, const Traffic& formula) {

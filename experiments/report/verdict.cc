@@ -48,9 +48,9 @@ std::string ContrastText(const Contrast& contrast) {
                          contrast.ratio().median(), contrast.slower(), interval);
 }
 
-bool HasRing(const std::vector<const Cell*>& contenders) {
+bool Has(absl::string_view strategy, const std::vector<const Cell*>& contenders) {
   return std::any_of(contenders.begin(), contenders.end(),
-                     [](const Cell* cell) { return cell->strategy() == "ring"; });
+                     [strategy](const Cell* cell) { return cell->strategy() == strategy; });
 }
 
 // Where there are fewer than two contenders.
@@ -107,8 +107,10 @@ std::vector<std::string> BuildVerdict(const std::vector<Cell>& cells,
     for (const Contrast& contrast : contrasts) {
       if (contrast.workers() == workers) parts.push_back(ContrastText(contrast));
     }
-    if (workers == 1 && !parts.empty() && HasRing(contenders))
-      parts.push_back("a ring of one sends nothing");
+    if (workers == 1 && !parts.empty()) {
+      if (Has("ring", contenders)) parts.push_back("a ring of one sends nothing");
+      if (Has("direct", contenders)) parts.push_back("direct with one worker sends nothing");
+    }
     std::string text =
         parts.empty() ? SingleText(contenders, cells, workers, names) : absl::StrJoin(parts, "; ");
     if (!failed.empty()) {

@@ -10,6 +10,7 @@
 #include "experiments/report/number_text.h"
 #include "experiments/report/run_samples.h"
 #include "experiments/report/series.h"
+#include "experiments/report/transport.h"
 
 namespace ringside {
 namespace {
@@ -87,7 +88,7 @@ void WarnOfSingleHost(const std::vector<RunResult>& runs, std::vector<std::strin
   if (hosts.size() != 1 || !several_processes) return;
   warnings.push_back(absl::StrCat(
       "Single host: all processes ran on ", *hosts.begin(),
-      ", so traffic went over loopback. What a network adds, in bandwidth or delay, is not "
+      ", so no gradient crossed a network. What one adds, in bandwidth or delay, is not "
       "measured."));
 }
 
@@ -121,14 +122,31 @@ void WarnOfCells(const std::vector<Cell>& cells, std::vector<std::string>& warni
 }
 
 // Congestion control of the sockets that carry gradients: the ring sets its own, gRPC's follow the
-// system.
+// system. Empty where there are none.
 std::string CongestionControl(const RunResult& run) {
   if (WorkerProcesses(run) + run.shards() < 2 || run.worker_results().empty()) return "";
   const auto& facts = run.worker_results(0).process().facts();
   const auto of_ring = facts.find("ring_congestion_control");
   const auto of_system = facts.find("congestion_control");
-  if (run.strategy() == "ring" && of_ring != facts.end()) return of_ring->second;
+  if (of_ring != facts.end()) return of_ring->second;
+  if (!TransportOf(run).empty() && !UsesTcp(run)) return "";
   return of_system == facts.end() ? "" : of_system->second;
+}
+
+void WarnOfTransport(const std::vector<RunResult>& runs, std::vector<std::string>& warnings) {
+  std::map<std::string, std::set<std::string>> strategies;  // by transport
+  for (const RunResult& run : runs) {
+    const std::string transport = TransportOf(run);
+    if (!transport.empty()) strategies[transport].insert(run.strategy());
+  }
+  if (strategies.size() < 2) return;
+  std::vector<std::string> parts;
+  for (const auto& [transport, names] : strategies)
+    parts.push_back(absl::StrCat(absl::StrJoin(names, ", "), " over ", transport));
+  warnings.push_back(absl::StrCat(
+      "Transport differs: ", absl::StrJoin(parts, "; "),
+      ". These runs compare transports as well as topologies. A ring with --ring_link=grpc "
+      "against ps compares topologies alone."));
 }
 
 void WarnOfCongestionControl(const std::vector<RunResult>& runs,
@@ -168,6 +186,7 @@ std::vector<std::string> BuildWarnings(const std::vector<RunResult>& runs,
   WarnOfOversubscription(runs, warnings);
   WarnOfSingleHost(runs, warnings);
   WarnOfCells(cells, warnings);
+  WarnOfTransport(runs, warnings);
   WarnOfCongestionControl(runs, warnings);
   WarnOfBuild(runs, warnings);
   return warnings;

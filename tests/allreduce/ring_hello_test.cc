@@ -47,9 +47,9 @@ TEST(RingHelloTest, DecodeRefusesWhatIsNoHello) {
   EXPECT_TRUE(absl::IsInvalidArgument(DecodeRingHello(absl::MakeSpan(bytes).subspan(1)).status()));
   bytes[5] = 99;
   EXPECT_THAT(DecodeRingHello(bytes).status().ToString(), HasSubstr("unknown verdict 99"));
-  bytes[4] = 2;
+  bytes[4] = 3;
   EXPECT_THAT(DecodeRingHello(bytes).status().ToString(),
-              HasSubstr("version 2, this build speaks 1"));
+              HasSubstr("version 3, this build speaks 2"));
   bytes[0] = 'G';
   EXPECT_THAT(DecodeRingHello(bytes).status().ToString(), HasSubstr("not a hello"));
 }

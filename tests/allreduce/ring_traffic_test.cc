@@ -56,15 +56,10 @@ TEST(RingTrafficTest, NamesExactValues) {
   EXPECT_EQ(RingTraffic({8}, 4, 0, 100), (TrafficCounters{48, 48, 6, 6, 384, 384}));
 }
 
-TEST(RingTrafficTest, MultipliesByExchanges) {
-  const auto plan = BucketPlan::Create({{"w", {10, 10}}, {"b", {10}}}, 4, 4);
-  ASSERT_TRUE(plan.ok()) << plan.status();
-  TrafficCounters one = RingTraffic({10, 100}, 3, 2, 16);
-  TrafficCounters three = one;
-  three += one;
-  three += one;
-  EXPECT_EQ(RingTraffic(*plan, 3, 2, 16, 3), three);
-  EXPECT_EQ(RingTraffic(*plan, 3, 2, 16, 0), TrafficCounters());
+TEST(RingTrafficTest, SixteenBitValuesAreHalfTheBytesInAsManyMessages) {
+  EXPECT_EQ(RingTraffic({8}, 4, 0, 100, WireDtype::kBFloat16),
+            (TrafficCounters{24, 24, 6, 6, 384, 384}));
+  EXPECT_EQ(RingTraffic({8}, 4, 0, 100) * 3, (TrafficCounters{144, 144, 18, 18, 1152, 1152}));
 }
 
 TEST(RingTrafficTest, FormulaIsWhatARealRingCounts) {

@@ -11,9 +11,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/clock.h"
-#include "allreduce/ring_all_reducer.h"
+#include "allreduce/reducer_factory.h"
 #include "allreduce/ring_hello.h"
-#include "allreduce/tcp_ring_link.h"
 #include "common/check.h"
 #include "common/network/socket.h"
 #include "tests/testing/ring_cluster.h"
@@ -24,19 +23,22 @@ class ScriptedPeer {
  public:
   // Connects both ways. reducer() is worker 0's.
   explicit ScriptedPeer(int64_t segment_bytes, absl::Duration step_timeout = absl::Seconds(30)) {
-    auto victim_listener = TcpRingListener::Open(LoopbackBind());
+    auto victim_ports = DataPorts::Open(LoopbackBind());
     auto own_listener = ListeningSocket::Bind(LoopbackBind());
-    RINGSIDE_CHECK(victim_listener.ok() && own_listener.ok());
-    const Endpoint victim = (*victim_listener)->endpoint();
-    absl::StatusOr<std::unique_ptr<TcpRingLink>> link;
+    RINGSIDE_CHECK(victim_ports.ok() && own_listener.ok());
+    const PeerAddress victim = (*victim_ports)->address();
+    absl::StatusOr<MadeReducer> made;
     std::thread thread([&] {
-      TcpRingLink::Config config;
+      ReducerConfig config;
       config.group = Group::World(2, 0, kGeneration);
-      config.right = {"127.0.0.1", (*own_listener)->port()};
-      link = TcpRingLink::Connect(*std::move(victim_listener), config);
+      config.peers = {victim, PeerAddress{{"127.0.0.1", (*own_listener)->port()}, "", {}}};
+      config.link = "tcp";
+      config.segment_bytes = segment_bytes;
+      config.step_timeout = step_timeout;
+      made = MakeReducer(*std::move(victim_ports), config);
     });
     const absl::Time deadline = Deadline();
-    to_victim_ = *Socket::Connect(victim, deadline);
+    to_victim_ = *Socket::Connect(victim.tcp, deadline);
     from_victim_ = *(*own_listener)->Accept(deadline);
     RingHello hello;
     hello.generation = kGeneration;
@@ -51,13 +53,8 @@ class ScriptedPeer {
     RINGSIDE_CHECK(WriteFully(from_victim_.get(), Encode(hello), deadline).ok());
     RINGSIDE_CHECK(ReadFully(to_victim_.get(), absl::MakeSpan(bytes), deadline).ok());
     thread.join();
-    RINGSIDE_CHECK(link.ok());
-    RingAllReducer::Config config;
-    config.group = Group::World(2, 0, kGeneration);
-    config.link = *std::move(link);
-    config.segment_bytes = segment_bytes;
-    config.step_timeout = step_timeout;
-    reducer_ = *RingAllReducer::Create(std::move(config));
+    RINGSIDE_CHECK(made.ok());
+    reducer_ = std::move(made->reducer);
   }
 
   static constexpr uint32_t kGeneration = 3;
@@ -98,7 +95,7 @@ class ScriptedPeer {
  private:
   std::unique_ptr<Socket> to_victim_;
   std::unique_ptr<Socket> from_victim_;
-  std::unique_ptr<RingAllReducer> reducer_;
+  std::unique_ptr<AllReducer> reducer_;
 };
 
 }  // namespace ringside

@@ -1,6 +1,7 @@
 #include "tests/testing/ring_cluster.h"
 
 #include <thread>
+#include <utility>
 
 #include "common/check.h"
 #include "common/status_macros.h"
@@ -19,50 +20,53 @@ std::vector<absl::Status> RunRanks(int ranks, const std::function<absl::Status(i
   return statuses;
 }
 
-std::vector<absl::StatusOr<std::unique_ptr<TcpRingLink>>> ConnectRing(
-    int ranks, const std::function<void(int, TcpRingLink::Config*)>& adjust) {
-  std::vector<std::unique_ptr<TcpRingListener>> listeners;
+std::vector<absl::StatusOr<MadeReducer>> ConnectRanks(
+    int ranks, const std::function<void(int, ReducerConfig*)>& adjust) {
+  std::vector<std::unique_ptr<DataPorts>> ports;
+  std::vector<PeerAddress> addresses;
   for (int rank = 0; rank < ranks; ++rank) {
-    absl::StatusOr<std::unique_ptr<TcpRingListener>> listener =
-        TcpRingListener::Open(LoopbackBind());
-    RINGSIDE_CHECK(listener.ok());
-    listeners.push_back(*std::move(listener));
+    absl::StatusOr<std::unique_ptr<DataPorts>> opened = DataPorts::Open(LoopbackBind());
+    RINGSIDE_CHECK(opened.ok());
+    addresses.push_back((*opened)->address());
+    ports.push_back(*std::move(opened));
   }
-  std::vector<TcpRingLink::Config> configs(ranks);
+  std::vector<ReducerConfig> configs(ranks);
   for (int rank = 0; rank < ranks; ++rank) {
-    configs[rank].group = Group::World(ranks, rank, /*generation=*/3);
-    configs[rank].right = listeners[(rank + 1) % ranks]->endpoint();
-    configs[rank].token = "secret";
-    configs[rank].plan_hash = "plan";
-    configs[rank].connect_timeout = absl::Seconds(30);
-    if (adjust != nullptr) adjust(rank, &configs[rank]);
+    ReducerConfig& config = configs[rank];
+    config.group = Group::World(ranks, rank, /*generation=*/3);
+    config.peers = addresses;
+    config.link = "tcp";
+    config.max_elements = 1 << 16;
+    config.token = "secret";
+    config.plan_hash = "plan";
+    config.step_timeout = absl::Seconds(30);
+    config.connect_timeout = absl::Seconds(30);
+    if (adjust != nullptr) adjust(rank, &config);
   }
-  std::vector<absl::StatusOr<std::unique_ptr<TcpRingLink>>> links(ranks);
+  std::vector<absl::StatusOr<MadeReducer>> made(ranks);
   RunRanks(ranks, [&](int rank) {
-    links[rank] = TcpRingLink::Connect(std::move(listeners[rank]), configs[rank]);
-    return links[rank].status();
+    made[rank] = MakeReducer(std::move(ports[rank]), configs[rank]);
+    return made[rank].status();
   });
-  return links;
+  return made;
+}
+
+absl::StatusOr<std::vector<std::unique_ptr<AllReducer>>> MakeReducers(
+    int ranks, const std::function<void(int, ReducerConfig*)>& adjust) {
+  std::vector<std::unique_ptr<AllReducer>> reducers;
+  for (absl::StatusOr<MadeReducer>& made : ConnectRanks(ranks, adjust)) {
+    RINGSIDE_RETURN_IF_ERROR(made.status());
+    reducers.push_back(std::move(made->reducer));
+  }
+  return reducers;
 }
 
 absl::StatusOr<std::vector<std::unique_ptr<AllReducer>>> MakeRingReducers(
     int ranks, int64_t segment_bytes, absl::Duration step_timeout) {
-  std::vector<absl::StatusOr<std::unique_ptr<TcpRingLink>>> links(1);
-  if (ranks > 1) links = ConnectRing(ranks);
-  std::vector<std::unique_ptr<AllReducer>> reducers;
-  for (int rank = 0; rank < ranks; ++rank) {
-    RingAllReducer::Config config;
-    config.group = Group::World(ranks, rank, /*generation=*/3);
-    if (ranks > 1) {
-      RINGSIDE_ASSIGN_OR_RETURN(config.link, std::move(links[rank]));
-    }
-    config.segment_bytes = segment_bytes;
-    config.step_timeout = step_timeout;
-    RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<RingAllReducer> reducer,
-                              RingAllReducer::Create(std::move(config)));
-    reducers.push_back(std::move(reducer));
-  }
-  return reducers;
+  return MakeReducers(ranks, [=](int, ReducerConfig* config) {
+    config->segment_bytes = segment_bytes;
+    config->step_timeout = step_timeout;
+  });
 }
 
 }  // namespace ringside

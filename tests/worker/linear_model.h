@@ -38,6 +38,7 @@ class LinearModel final : public Model {
   absl::Status Backward(double weight) override {
     const double scale = weight / static_cast<double>(batch_.size());
     const size_t pixels = gradients_.size() - 1;
+    in_backward = true;
     for (int64_t i = 0; i < batch_.size(); ++i) {
       gradients_[pixels] += static_cast<float>(scale * Error(i));
     }
@@ -48,6 +49,7 @@ class LinearModel final : public Model {
       }
     }
     ready_(0);
+    in_backward = false;
     return absl::OkStatus();
   }
 
@@ -63,6 +65,7 @@ class LinearModel final : public Model {
   }
 
   absl::Status fail_forward;
+  bool in_backward = false;
 
  private:
   double Error(int64_t sample) const {

@@ -65,6 +65,33 @@ TEST(RunResultTest, DisagreeingRanksHaveNoHash) {
   EXPECT_EQ(AssembleRunResult(parts)->parameters_sha256(), "");
 }
 
+TEST(RunResultTest, ADirectScheduleIsReportedAsWhatItIs) {
+  const auto strategy = [](const std::string& asked, const std::string& schedule) {
+    RunResultParts parts = MakeParts();
+    parts.job.strategy = asked;
+    parts.job.schedule = "auto";
+    for (std::string& blob : parts.worker_blobs) {
+      WorkerResult worker;
+      worker.ParseFromString(blob);
+      (*worker.mutable_process()->mutable_facts())["schedule"] = schedule;
+      blob = worker.SerializeAsString();
+    }
+    const auto result = AssembleRunResult(parts);
+    EXPECT_EQ(result->settings().at("strategy"), asked);
+    EXPECT_EQ(result->settings().at("schedule"), "auto");
+    return result->strategy();
+  };
+  EXPECT_EQ(strategy("ring", "direct"), "direct");
+  EXPECT_EQ(strategy("ring", "ring"), "ring");
+  EXPECT_EQ(strategy("ps", "direct"), "ps");
+  RunResultParts alone = MakeParts();
+  alone.job.strategy = "ring";
+  alone.job.workers = 1;
+  alone.job.schedule = "direct";
+  alone.worker_blobs.resize(1);
+  EXPECT_EQ(AssembleRunResult(alone)->strategy(), "direct");
+}
+
 TEST(RunResultTest, AShortJobHasNoWarmUp) {
   RunResultParts parts = MakeParts();
   parts.total_steps = 10;

@@ -42,7 +42,7 @@ std::vector<int> Ranks(int world) {
 // Everything that `local` needs to train the linear model.
 struct LocalRun {
   explicit LocalRun(int world_size, int64_t samples, int64_t global_batch, int64_t steps,
-                    int64_t epochs = 0)
+                    int64_t epochs = 0, bool overlap = true)
       : dataset(MakeDataset(samples)), model(kPixels) {
     plan = std::make_unique<BucketPlan>(*BucketPlan::Create(model.Parameters(), 4, 4));
     Trainer::Config config;
@@ -51,6 +51,8 @@ struct LocalRun {
     config.global_batch_size = global_batch;
     config.steps = steps;
     config.epochs = epochs;
+    config.overlap = overlap;
+    config.gradient_placement = Arena::Placement::kShared;
     config.clock = [this] { return absl::Milliseconds(ticks++); };
     trainer = *Trainer::Create(std::move(config), &dataset, plan.get(), &model);
     OptimizerConfig sgd;
@@ -138,10 +140,12 @@ class RecordingSynchronizer final : public GradientSynchronizer {
   void Submit(const GradientBucket& bucket) override {
     submitted.push_back({bucket.step, bucket.rank, bucket.bucket, bucket.samples,
                          static_cast<int64_t>(bucket.gradients.size())});
+    after_backward.push_back(bucket.after_backward);
+    if (model != nullptr) in_backward.push_back(model->in_backward);
   }
   absl::StatusOr<StepStats> Finish(int64_t step) override {
     if (step == fail_at) return absl::UnavailableError("worker 1 is gone");
-    return StepStats{absl::Milliseconds(1), absl::Milliseconds(2)};
+    return StepStats{{absl::Milliseconds(3), absl::Milliseconds(1)}, absl::Milliseconds(2)};
   }
   void Abort(absl::Status) override {}
   absl::Status Shutdown() override { return absl::OkStatus(); }
@@ -149,6 +153,9 @@ class RecordingSynchronizer final : public GradientSynchronizer {
   TrafficCounters ExpectedTraffic(int64_t) const override { return {}; }
 
   std::vector<std::array<int64_t, 5>> submitted;
+  std::vector<bool> after_backward;
+  const LinearModel* model = nullptr;
+  std::vector<bool> in_backward;  // whether the model was, where it is known
   int64_t fail_at = -1;
 };
 
@@ -160,6 +167,56 @@ TEST(TrainerTest, SubmitsEveryBucketOfEveryHostedRankInOrder) {
   EXPECT_EQ(synchronizer.submitted,
             (std::vector<std::array<int64_t, 5>>{
                 {1, 0, 0, 2, 1}, {1, 0, 1, 2, 4}, {1, 1, 0, 1, 1}, {1, 1, 1, 1, 4}}));
+}
+
+TEST(TrainerTest, WithoutOverlapNothingIsSubmittedBeforeBackwardHasEnded) {
+  for (const bool overlap : {true, false}) {
+    LocalRun run(1, 3, 3, 1, 0, overlap);
+    RecordingSynchronizer synchronizer;
+    synchronizer.model = &run.model;
+    ASSERT_TRUE(run.trainer->Start(&synchronizer).ok());
+    ASSERT_TRUE(run.trainer->Run([](const StepRecord&) { return absl::OkStatus(); }).ok());
+    EXPECT_EQ(synchronizer.in_backward, std::vector<bool>(2, overlap));
+    EXPECT_EQ(synchronizer.after_backward, std::vector<bool>(2, !overlap));
+    EXPECT_EQ(synchronizer.submitted,
+              (std::vector<std::array<int64_t, 5>>{{1, 0, 0, 3, 1}, {1, 0, 1, 3, 4}}));
+  }
+}
+
+TEST(TrainerTest, BackwardHasEndedWhenTheLastRankHasPlayedIts) {
+  LocalRun run(3, 2, 2, 1, 0, /*overlap=*/false);  // rank 2 has no samples
+  RecordingSynchronizer synchronizer;
+  ASSERT_TRUE(run.trainer->Start(&synchronizer).ok());
+  ASSERT_TRUE(run.trainer->Run([](const StepRecord&) { return absl::OkStatus(); }).ok());
+  EXPECT_EQ(synchronizer.after_backward,
+            (std::vector<bool>{false, false, false, false, true, true}));
+}
+
+TEST(TrainerTest, TheRecordHoldsWhatTheSynchronizerSays) {
+  LocalRun run(1, 3, 3, 1);
+  RecordingSynchronizer synchronizer;
+  ASSERT_TRUE(run.trainer->Start(&synchronizer).ok());
+  StepRecord record;
+  ASSERT_TRUE(run.trainer
+                  ->Run([&](const StepRecord& last) {
+                    record = last;
+                    return absl::OkStatus();
+                  })
+                  .ok());
+  EXPECT_DOUBLE_EQ(record.hidden_comm_s(), 0.003);
+  EXPECT_DOUBLE_EQ(record.exposed_comm_s(), 0.001);
+  EXPECT_DOUBLE_EQ(record.optimizer_s(), 0.002);
+  // What is hidden runs behind backward and is no part of the step.
+  EXPECT_NEAR(record.step_s(),
+              record.data_s() + record.forward_s() + record.backward_s() + record.exposed_comm_s() +
+                  record.optimizer_s() + record.other_s(),
+              1e-12);
+}
+
+TEST(TrainerTest, GradientsLieWhereTheyAreWanted) {
+  LocalRun run(1, 3, 3, 1);
+  EXPECT_EQ(run.trainer->gradients().placement(), Arena::Placement::kShared);
+  EXPECT_EQ(run.trainer->gradients().span().size(), kPixels + 1u);
 }
 
 TEST(TrainerTest, ARankWithoutSamplesSubmitsZeros) {
@@ -201,16 +258,24 @@ TEST(TrainerTest, RefusesBadConfigurations) {
   const Dataset dataset = MakeDataset(3);
   LinearModel model(kPixels);
   const BucketPlan plan = *BucketPlan::Create(model.Parameters(), 4, 4);
-  const auto refusal = [&](const Trainer::Config& config) {
-    const auto trainer = Trainer::Create(config, &dataset, &plan, &model);
+  const auto refusal = [&](const Trainer::Config& refused) {
+    const auto trainer = Trainer::Create(refused, &dataset, &plan, &model);
     EXPECT_EQ(trainer.status().code(), absl::StatusCode::kInvalidArgument);
     return std::string(trainer.status().message());
   };
-  const auto clock = [] { return absl::ZeroDuration(); };
-  EXPECT_THAT(refusal({1, {}, 1, 1, 1, 0, clock}), HasSubstr("at least one rank"));
-  EXPECT_THAT(refusal({1, {0}, 1, 1, 0, 0, clock}), HasSubstr("--steps=0 and --epochs=0"));
-  EXPECT_THAT(refusal({1, {0}, 0, 1, 1, 0, clock}), HasSubstr("global batch of 0"));
-  EXPECT_THAT(refusal({1, {0}, 1, 1, 0, INT64_MAX / 2, clock}), HasSubstr("too many"));
+  const auto config = [](std::vector<int> ranks, int64_t batch, int64_t steps, int64_t epochs) {
+    Trainer::Config made;
+    made.hosted_ranks = std::move(ranks);
+    made.global_batch_size = batch;
+    made.steps = steps;
+    made.epochs = epochs;
+    made.clock = [] { return absl::ZeroDuration(); };
+    return made;
+  };
+  EXPECT_THAT(refusal(config({}, 1, 1, 0)), HasSubstr("at least one rank"));
+  EXPECT_THAT(refusal(config({0}, 1, 0, 0)), HasSubstr("--steps=0 and --epochs=0"));
+  EXPECT_THAT(refusal(config({0}, 0, 1, 0)), HasSubstr("global batch of 0"));
+  EXPECT_THAT(refusal(config({0}, 1, 0, INT64_MAX / 2)), HasSubstr("too many"));
 }
 
 TEST(EvaluationTest, RangesAddUpToTheWhole) {

@@ -61,6 +61,7 @@ TEST(WorkerConfigTest, TheLaunchersEnvironmentSaysTheRest) {
   const auto config = MakeWorkerConfig(Job("ring"), {}, kTorchrun, {});
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->rank, 1);
+  EXPECT_EQ(config->local_rank.value(), 1);
   EXPECT_EQ(config->job.workers, 3);
   EXPECT_EQ(config->coordinator->host, "n0");
 }

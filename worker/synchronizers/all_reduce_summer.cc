@@ -5,7 +5,7 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "common/status_macros.h"
+#include "common/coordinator/monotonic_clock.h"
 
 namespace ringside {
 namespace {
@@ -24,18 +24,23 @@ absl::StatusOr<std::unique_ptr<AllReduceSummer>> AllReduceSummer::Create(Config 
     return absl::InvalidArgumentError(absl::StrCat(
         "step timeout of ", absl::FormatDuration(config.step_timeout), "; it must be positive"));
   }
-  RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Arena> sums,
-                            Arena::Create(config.plan.total_elements(), Arena::Placement::kHeap));
-  return absl::WrapUnique(new AllReduceSummer(std::move(config), std::move(sums)));
+  const int64_t elements =
+      config.sums == nullptr ? 0 : static_cast<int64_t>(config.sums->span().size());
+  if (elements != config.plan.total_elements()) {
+    return absl::InvalidArgumentError(absl::StrCat("an arena of ", elements,
+                                                   " elements for the sums; the plan has ",
+                                                   config.plan.total_elements()));
+  }
+  return absl::WrapUnique(new AllReduceSummer(std::move(config)));
 }
 
-AllReduceSummer::AllReduceSummer(Config config, std::unique_ptr<Arena> sums)
+AllReduceSummer::AllReduceSummer(Config config)
     : group_(std::move(config.group)),
       plan_(std::move(config.plan)),
       bucket_timeout_(config.step_timeout + kGrace),
       expected_traffic_(std::move(config.expected_traffic)),
+      sums_(std::move(config.sums)),
       reducer_(std::move(config.reducer)),
-      sums_(std::move(sums)),
       lent_(plan_.size()),
       thread_([this] { Communicate(); }) {}
 
@@ -58,6 +63,9 @@ void AllReduceSummer::Submit(const GradientBucket& bucket) {
                      group_.rank(), in_order ? absl::StrCat(" with ", length, " elements") : "")));
     return;
   }
+  const absl::Time now = MonotonicNow();
+  if (bucket.after_backward) clock_.BackwardEnded(now);
+  clock_.Submitted(now);
   lent_[submitted_++] = bucket.gradients;
   changed_.NotifyAll();
 }
@@ -82,6 +90,7 @@ absl::Status AllReduceSummer::WaitForSums(int64_t step) {
                                                     submitted_, " of ", plan_.size(),
                                                     " buckets are submitted, for step ", step_)));
   }
+  clock_.BackwardEnded(MonotonicNow());
   int seen = summed_;
   absl::Time deadline = absl::Now() + bucket_timeout_;
   while (status_.ok() && summed_ < plan_.size()) {
@@ -95,6 +104,7 @@ absl::Status AllReduceSummer::WaitForSums(int64_t step) {
                                                     absl::FormatDuration(bucket_timeout_))));
     }
   }
+  communication_ = clock_.Finished(MonotonicNow());
   return status_;
 }
 
@@ -144,6 +154,7 @@ void AllReduceSummer::Communicate() {
     summing_ = false;
     if (status.ok()) {
       ++summed_;
+      clock_.Summed(MonotonicNow());
     } else {
       Fail(status);
     }

@@ -17,6 +17,7 @@
 #include "common/bucket_plan.h"
 #include "common/group.h"
 #include "common/mutex.h"
+#include "worker/synchronizers/communication_clock.h"
 #include "worker/synchronizers/gradient_summer.h"
 
 namespace ringside {
@@ -29,6 +30,9 @@ class AllReduceSummer final : public GradientSummer {
     Group group;
     BucketPlan plan;
     std::unique_ptr<AllReducer> reducer;
+    // Where the sums go, of the plan's total length. Made by the caller, because a reducer may let
+    // its neighbours read it.
+    std::unique_ptr<Arena> sums;
     // The reducer's own limit for one sum. Finish waits a little longer for each bucket, so that
     // the reducer, which knows more, reports first.
     absl::Duration step_timeout = absl::Seconds(60);
@@ -37,8 +41,8 @@ class AllReduceSummer final : public GradientSummer {
     std::function<TrafficCounters(int64_t exchanges)> expected_traffic;
   };
 
-  // INVALID_ARGUMENT: no reducer, no formula, a timeout that is not positive. RESOURCE_EXHAUSTED:
-  // no memory for the sums.
+  // INVALID_ARGUMENT: no reducer, no formula, an arena that is missing or has another length than
+  // the plan, a timeout that is not positive.
   static absl::StatusOr<std::unique_ptr<AllReduceSummer>> Create(Config config);
   // Aborts a running sum and joins the thread.
   ~AllReduceSummer() override;
@@ -50,6 +54,7 @@ class AllReduceSummer final : public GradientSummer {
   // Errors are those of AllReducer::Sum, and DEADLINE_EXCEEDED of its own when the reducer does not
   // return.
   absl::StatusOr<absl::Span<const float>> Finish(int64_t step) override;
+  CommunicationTimes communication() const override { return communication_; }
   void Abort(absl::Status cause) override;
   // Ends the thread. To be called after the last Finish: what is still running is aborted, and is
   // an error. The links close with the object; all that was to be sent has left by then.
@@ -58,7 +63,7 @@ class AllReduceSummer final : public GradientSummer {
   TrafficCounters ExpectedTraffic(int64_t exchanges) const override;
 
  private:
-  AllReduceSummer(Config config, std::unique_ptr<Arena> sums);
+  explicit AllReduceSummer(Config config);
 
   absl::Status WaitForSums(int64_t step) ABSL_LOCKS_EXCLUDED(mutex_);
   void Communicate() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -70,9 +75,12 @@ class AllReduceSummer final : public GradientSummer {
   const BucketPlan plan_;
   const absl::Duration bucket_timeout_;
   const std::function<TrafficCounters(int64_t exchanges)> expected_traffic_;
+  // Written by the thread, between the Submit of a bucket and its place in summed_. Outlives the
+  // reducer.
+  const std::unique_ptr<Arena> sums_;
   const std::unique_ptr<AllReducer> reducer_;
-  const std::unique_ptr<Arena>
-      sums_;  // written by the thread, between the Submit of a bucket and its place in summed_
+
+  CommunicationTimes communication_;  // of the thread that calls Finish
 
   mutable Mutex mutex_;
   CondVar changed_;
@@ -81,6 +89,7 @@ class AllReduceSummer final : public GradientSummer {
   int64_t step_ ABSL_GUARDED_BY(mutex_) = -1;
   int submitted_ ABSL_GUARDED_BY(mutex_) = 0;
   int summed_ ABSL_GUARDED_BY(mutex_) = 0;
+  CommunicationClock clock_ ABSL_GUARDED_BY(mutex_);
   bool summing_ ABSL_GUARDED_BY(mutex_) = false;  // the thread is reading a lent bucket
   std::vector<absl::Span<const float>> lent_ ABSL_GUARDED_BY(mutex_);
   absl::Status status_ ABSL_GUARDED_BY(mutex_);

@@ -27,6 +27,9 @@ class GradientSummer {
   // (attached as suspects).
   virtual absl::StatusOr<absl::Span<const float>> Finish(int64_t step) = 0;
 
+  // Of the exchange that Finish returned last. From the thread that calls Finish.
+  virtual CommunicationTimes communication() const = 0;
+
   // Makes a running and every later Finish return `cause`.
   virtual void Abort(absl::Status cause) = 0;
 

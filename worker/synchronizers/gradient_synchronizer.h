@@ -23,10 +23,19 @@ struct GradientBucket {
   int bucket = 0;
   absl::Span<const float> gradients;
   int64_t samples = 0;  // behind this rank's gradient
+  // The process has ended its backward pass, so nothing hides the communication of this bucket.
+  bool after_backward = false;
+};
+
+// How long a step's buckets were under way: while backward ran, and from its end until all sums
+// were there. Both zero where nothing leaves the process.
+struct CommunicationTimes {
+  absl::Duration hidden;
+  absl::Duration exposed;
 };
 
 struct StepStats {
-  absl::Duration exposed_communication;  // from the call of Finish until all sums were there
+  CommunicationTimes communication;
   absl::Duration optimizer;
 };
 

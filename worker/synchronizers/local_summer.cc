@@ -91,7 +91,8 @@ absl::StatusOr<absl::Span<const float>> LocalSummer::Finish(int64_t step) {
     for (int rank = 0; rank < config_.world_size; ++rank) {
       bucket_of_rank_[rank] = gradients_[rank]->span().subspan(range.begin, range.length);
     }
-    FoldInLawOrder(bucket_of_rank_, sums_->span().subspan(range.begin, range.length));
+    FoldInLawOrder(config_.wire_dtype, bucket_of_rank_,
+                   sums_->span().subspan(range.begin, range.length));
   }
   return sums_->span();
 }

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "common/arena.h"
 #include "common/bucket_plan.h"
+#include "common/frame_codec.h"
 #include "common/mutex.h"
 #include "worker/synchronizers/gradient_summer.h"
 
@@ -22,6 +23,8 @@ class LocalSummer final : public GradientSummer {
   struct Config {
     int world_size = 1;
     BucketPlan plan;
+    // Sums are those of a ring whose partial sums travel like this.
+    WireDtype wire_dtype = WireDtype::kFloat32;
   };
 
   // INVALID_ARGUMENT: world_size below 1. RESOURCE_EXHAUSTED: no memory for one arena a rank.
@@ -32,9 +35,10 @@ class LocalSummer final : public GradientSummer {
   // FAILED_PRECONDITION: a bucket of some rank was not submitted for this step, was submitted
   // twice, or does not fit the plan. ABORTED and others: the cause given to Abort.
   absl::StatusOr<absl::Span<const float>> Finish(int64_t step) override;
+  // Nothing leaves the process: always zero.
+  CommunicationTimes communication() const override { return {}; }
   void Abort(absl::Status cause) override;
   absl::Status Shutdown() override;
-  // Nothing leaves the process: always zero.
   TrafficCounters traffic() const override { return {}; }
   TrafficCounters ExpectedTraffic(int64_t /*exchanges*/) const override { return {}; }
 

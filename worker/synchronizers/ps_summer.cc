@@ -6,6 +6,7 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "common/coordinator/monotonic_clock.h"
 #include "common/logging.h"
 #include "common/network/grpc_frame.h"
 #include "common/ps_traffic.h"
@@ -79,7 +80,7 @@ PsSummer::~PsSummer() {
     while (!AllOf(ended_)) changed_.Wait(&mutex_);
   }
   for (const auto& stream : streams_) stream->CloseConnection();
-  if (!lent_->AwaitReturn(kReturnTimeout)) {
+  if (!lent_->AwaitReturn(absl::Now() + kReturnTimeout)) {
     LogWarning(absl::StrCat("worker ", config_.group.rank(), ": gRPC still holds gradients"));
     lent_.release();  // they may yet come back
   }
@@ -118,6 +119,9 @@ absl::Status PsSummer::SubmitOrFail(const GradientBucket& bucket) {
     if (!failure_.ok()) return failure_;
     RINGSIDE_RETURN_IF_ERROR(
         ledger_.Submit(bucket.step, bucket.bucket, static_cast<int64_t>(bucket.gradients.size())));
+    const absl::Time now = MonotonicNow();
+    if (bucket.after_backward) clock_.BackwardEnded(now);
+    clock_.Submitted(now, Units(bucket.bucket));
   }
   FrameHeader header;
   header.kind = FrameKind::kPush;
@@ -140,9 +144,17 @@ absl::Status PsSummer::SubmitOrFail(const GradientBucket& bucket) {
   return absl::OkStatus();
 }
 
+int64_t PsSummer::Units(int bucket) const {
+  int64_t units = 0;
+  for (const UnitTable& table : tables_)
+    units += table.first_of_bucket(bucket + 1) - table.first_of_bucket(bucket);
+  return units;
+}
+
 absl::StatusOr<absl::Span<const float>> PsSummer::Finish(int64_t step) {
   const absl::Time deadline = absl::Now() + config_.step_timeout;
   MutexLock lock(&mutex_);
+  clock_.BackwardEnded(MonotonicNow());
   if (failure_.ok()) failure_ = ledger_.CheckSubmitted(step);
   while (failure_.ok() && !ledger_.AllComplete()) {
     if (!changed_.WaitUntil(&mutex_, deadline) && failure_.ok() && !ledger_.AllComplete())
@@ -150,6 +162,7 @@ absl::StatusOr<absl::Span<const float>> PsSummer::Finish(int64_t step) {
   }
   RINGSIDE_RETURN_IF_ERROR(failure_);
   ledger_.Close();
+  communication_ = clock_.Finished(MonotonicNow());
   return sums_->span();
 }
 
@@ -189,6 +202,7 @@ absl::Status PsSummer::TakeResult(int shard, const grpc::ByteBuffer& message) {
   frame.payload.CopyTo(sums_->span().subspan(place.begin, place.length));
   MutexLock lock(&mutex_);
   ledger_.Complete();
+  clock_.Summed(MonotonicNow());
   if (ledger_.AllComplete()) changed_.NotifyAll();
   return absl::OkStatus();
 }

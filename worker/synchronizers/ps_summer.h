@@ -30,6 +30,7 @@
 #include "common/network/endpoint.h"
 #include "common/traffic.h"
 #include "common/unit_table.h"
+#include "worker/synchronizers/communication_clock.h"
 #include "worker/synchronizers/exchange_ledger.h"
 #include "worker/synchronizers/gradient_summer.h"
 #include "worker/synchronizers/shard_stream.h"
@@ -63,6 +64,7 @@ class PsSummer final : public GradientSummer, private ShardStream::Listener {
   // buckets were not submitted as the plan has them. Other codes: a shard refused a frame, sent a
   // wrong one, or Abort was called.
   absl::StatusOr<absl::Span<const float>> Finish(int64_t step) override;
+  CommunicationTimes communication() const override { return communication_; }
   void Abort(absl::Status cause) override;
   // DEADLINE_EXCEEDED: names the shards that did not end their streams within step_timeout.
   absl::Status Shutdown() override;
@@ -74,6 +76,8 @@ class PsSummer final : public GradientSummer, private ShardStream::Listener {
 
   absl::Status Connect();
   absl::Status SubmitOrFail(const GradientBucket& bucket);
+  // Of a bucket, on all shards.
+  int64_t Units(int bucket) const;
   // Copies one result to its place. The error is the shard's fault.
   absl::Status TakeResult(int shard, const grpc::ByteBuffer& message);
   void Fail(absl::Status status);
@@ -93,9 +97,12 @@ class PsSummer final : public GradientSummer, private ShardStream::Listener {
   std::unique_ptr<LentSlices> lent_;
   std::vector<std::unique_ptr<ShardStream>> streams_;  // by shard
 
+  CommunicationTimes communication_;  // of the thread that calls Finish
+
   mutable Mutex mutex_;
   CondVar changed_;
   ExchangeLedger ledger_ ABSL_GUARDED_BY(mutex_);
+  CommunicationClock clock_ ABSL_GUARDED_BY(mutex_);     // its parts are units
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);         // the first; sticky
   std::vector<bool> connected_ ABSL_GUARDED_BY(mutex_);  // by shard
   std::vector<bool> ended_ ABSL_GUARDED_BY(mutex_);      // by shard

@@ -1,37 +1,12 @@
 #include "worker/synchronizers/shard_stream.h"
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "common/network/grpc_frame.h"
 #include "common/network/grpc_server.h"
 #include "common/network/grpc_status.h"
 #include "common/sha256.h"
 
 namespace ringside {
-
-grpc::Slice LentSlices::Lend(absl::Span<const float> memory) {
-  {
-    MutexLock lock(&mutex_);
-    ++out_;
-  }
-  return grpc::Slice(const_cast<float*>(memory.data()), memory.size() * sizeof(float),
-                     &LentSlices::Return, this);
-}
-
-void LentSlices::Return(void* self) {
-  auto* lent = static_cast<LentSlices*>(self);
-  MutexLock lock(&lent->mutex_);
-  if (--lent->out_ == 0) lent->returned_.NotifyAll();
-}
-
-bool LentSlices::AwaitReturn(absl::Duration timeout) {
-  const absl::Time deadline = absl::Now() + timeout;
-  MutexLock lock(&mutex_);
-  while (out_ > 0) {
-    if (!returned_.WaitUntil(&mutex_, deadline)) return out_ == 0;
-  }
-  return true;
-}
 
 ShardStream::ShardStream(const Config& config, LentSlices* lent, Listener* listener)
     : shard_(config.shard),
@@ -63,7 +38,9 @@ void ShardStream::Send(const FrameHeader& header, absl::Span<const float> payloa
 
 void ShardStream::StartNextWrite() {
   const Outgoing& next = outgoing_.front();
-  writing_ = MakeFrame(next.header, lent_->Lend(next.payload));
+  writing_ =
+      MakeFrame(next.header, lent_->Lend({reinterpret_cast<const uint8_t*>(next.payload.data()),
+                                          next.payload.size() * sizeof(float)}));
   traffic_.payload_bytes_sent += next.header.payload_bytes();
   traffic_.header_bytes_sent += static_cast<int64_t>(kFrameHeaderBytes);
   ++traffic_.messages_sent;

@@ -14,32 +14,14 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "common/frame_codec.h"
 #include "common/mutex.h"
 #include "common/network/endpoint.h"
+#include "common/network/lent_slices.h"
 #include "common/traffic.h"
 
 namespace ringside {
-
-// Counts the slices that gRPC holds of memory that is not ours. After a stream has been cancelled,
-// the connection may still have some of them queued for a peer that does not read; they come back
-// when it is closed. Thread-safe.
-class LentSlices {
- public:
-  // A slice over `memory`, without a copy; counted until gRPC has dropped the last reference.
-  grpc::Slice Lend(absl::Span<const float> memory);
-  // False when some are still out after `timeout`.
-  bool AwaitReturn(absl::Duration timeout);
-
- private:
-  static void Return(void* self);
-
-  Mutex mutex_;
-  CondVar returned_;
-  int64_t out_ ABSL_GUARDED_BY(mutex_) = 0;
-};
 
 class ShardStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:

@@ -1,23 +1,15 @@
 #include "worker/synchronizers/synchronous_update.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "absl/memory/memory.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "common/coordinator/monotonic_clock.h"
 #include "common/status_macros.h"
 
 namespace ringside {
-namespace {
-
-absl::Duration Since(std::chrono::steady_clock::time_point start) {
-  return absl::FromChrono(std::chrono::steady_clock::now() - start);
-}
-
-}  // namespace
-
 absl::StatusOr<std::unique_ptr<GradientSynchronizer>> SynchronousUpdate::Create(Config config) {
   if (config.hosted_ranks.empty()) {
     return absl::InvalidArgumentError("a synchronizer must host at least one rank");
@@ -63,12 +55,11 @@ absl::StatusOr<StepStats> SynchronousUpdate::Finish(int64_t step) {
         absl::StrCat("step ", step, " before the parameters were started"));
   }
   StepStats stats;
-  const auto called = std::chrono::steady_clock::now();
   RINGSIDE_ASSIGN_OR_RETURN(const absl::Span<const float> sums, summer_->Finish(step));
-  stats.exposed_communication = Since(called);
-  const auto summed = std::chrono::steady_clock::now();
+  stats.communication = summer_->communication();
+  const absl::Time summed = MonotonicNow();
   optimizer_->Apply(step, sums, parameters_);
-  stats.optimizer = Since(summed);
+  stats.optimizer = MonotonicNow() - summed;
   return stats;
 }
 

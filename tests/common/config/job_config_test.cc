@@ -29,7 +29,7 @@ TEST(JobConfigTest, DefaultsWithALengthAreValid) { EXPECT_TRUE(Valid().Validate(
 
 TEST(JobConfigTest, EveryErrorNamesFlagValueAndWhatIsAllowed) {
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.strategy = "tree"; }),
-            "--strategy=tree: must be one of ps, ring, local");
+            "--strategy=tree: must be one of ps, ring, local, nccl");
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.model = "vgg"; }),
             "--model=vgg: must be one of mlp, lenet");
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.dataset = "x"; }), "--dataset=x: must be one of mnist");
@@ -50,6 +50,56 @@ TEST(JobConfigTest, EveryErrorNamesFlagValueAndWhatIsAllowed) {
               HasSubstr("--lease=0"));
   EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.hidden = {16, 0}; }), HasSubstr("--hidden=0"));
   EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.optimizer.name = "lion"; }), HasSubstr("lion"));
+}
+
+TEST(JobConfigTest, OnlyNcclRunsOnAGpu) {
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.device = "gpu"; }),
+            "--device=gpu: must be cpu, cuda:N (a GPU's number) or cuda:LOCAL_RANK");
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.device = "cuda:0"; }),
+            "--device=cuda:0: strategy ring runs on the cpu; only nccl uses a GPU");
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.strategy = "nccl"; }),
+            "--device=cpu: strategy nccl needs a GPU, cuda:N or cuda:LOCAL_RANK");
+  JobConfig config = Valid();
+  config.strategy = "nccl";
+  for (const char* device : {"cuda:1", "cuda:LOCAL_RANK"}) {
+    config.device = device;
+    EXPECT_TRUE(config.Validate().ok()) << device;
+  }
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) {
+              c.strategy = "nccl";
+              c.device = "cuda:0";
+              c.wire_dtype = "bf16";
+            }),
+            "--wire_dtype=bf16: must be fp32 with --strategy=nccl");
+}
+
+TEST(JobConfigTest, SixteenBitsTravelInRingsOnly) {
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) {
+              c.strategy = "ps";
+              c.wire_dtype = "bf16";
+            }),
+            "--wire_dtype=bf16: must be fp32 with --strategy=ps");
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) {
+              c.schedule = "direct";
+              c.wire_dtype = "fp16";
+            }),
+            "--wire_dtype=fp16: must be fp32 with --schedule=direct");
+  JobConfig config = Valid();
+  config.wire_dtype = "bf16";
+  config.schedule = "auto";
+  EXPECT_TRUE(config.Validate().ok());
+  config.strategy = "local";
+  EXPECT_TRUE(config.Validate().ok());
+}
+
+TEST(JobConfigTest, APsOrLocalJobIgnoresWhatIsSaidOfRings) {
+  for (const char* strategy : {"ps", "local"}) {
+    JobConfig config = Valid();
+    config.strategy = strategy;
+    config.schedule = "direct";
+    config.ring_link = "shm";
+    EXPECT_TRUE(config.Validate().ok()) << strategy;
+  }
 }
 
 TEST(JobConfigTest, LocalIsOneProcessAndOnlyPsHasShards) {

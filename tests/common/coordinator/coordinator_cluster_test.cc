@@ -316,6 +316,9 @@ TEST(CoordinatorClusterTest, MeetingsWork) {
     } else {
       EXPECT_THAT(*blobs, IsEmpty());
     }
+    const auto all = client.GatherForAll("ids", everyone, absl::StrCat("id", i), kLong);
+    ASSERT_TRUE(all.ok()) << all.status();
+    EXPECT_THAT(*all, ElementsAre("id0", "id1", "id2", "id3"));
     EXPECT_EQ(client.Barrier("start", everyone, kLong).code(), absl::StatusCode::kInvalidArgument);
     EXPECT_TRUE(client.Leave().ok());
   });

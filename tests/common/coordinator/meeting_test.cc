@@ -112,6 +112,33 @@ TEST_F(MeetingsTest, GatherGivesAllToTheFirstMemberAlone) {
   EXPECT_THAT(answers[2].blobs, IsEmpty());
 }
 
+TEST_F(MeetingsTest, GatherForAllGivesAllToEveryone) {
+  const std::vector<MemberId> members = {WorkerId(1), WorkerId(0)};
+  const auto gather = [&](std::string blob) {
+    Contribution contribution = Gather(members, std::move(blob));
+    contribution.kind = MeetingKind::kGatherForAll;
+    return contribution;
+  };
+  Arrive(1, WorkerId(0), gather("b"));
+  const auto answers = Arrive(2, WorkerId(1), gather("a"));
+  ASSERT_EQ(answers.size(), 2u);
+  for (const MeetingAnswer& answer : answers) EXPECT_THAT(answer.blobs, ElementsAre("a", "b"));
+}
+
+TEST_F(MeetingsTest, GatherForAllAndGatherAreNotTheSame) {
+  const std::vector<MemberId> members = {WorkerId(1), WorkerId(0)};
+  Contribution for_all = Gather(members, "b");
+  for_all.kind = MeetingKind::kGatherForAll;
+  Arrive(1, WorkerId(0), for_all);
+  const auto answers = Arrive(2, WorkerId(1), Gather(members, "a"));
+  ASSERT_EQ(answers.size(), 2u);
+  for (const MeetingAnswer& answer : answers) {
+    EXPECT_EQ(answer.status,
+              absl::FailedPreconditionError("gather for all \"m\": worker 1 comes for a "
+                                            "gather \"m\""));
+  }
+}
+
 TEST_F(MeetingsTest, NamesAreUsedOnce) {
   Arrive(1, WorkerId(0), Barrier({WorkerId(0)}));
   EXPECT_EQ(

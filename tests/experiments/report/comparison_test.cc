@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "experiments/report/series.h"
 #include "tests/experiments/report/sample_runs.h"
 
 namespace ringside {
@@ -169,6 +170,54 @@ TEST(ComparisonTest, TheBreakdownAddsUpWhateverWasRecorded) {
                    mean.step_s());
 }
 
+TEST(ComparisonTest, HiddenCommunicationIsAveragedAndIsNoPartOfTheStep) {
+  std::vector<RunResult> runs = Runs("ring", {0.010}, 2);
+  for (StepRecord& step : *runs[0].mutable_worker_results(0)->mutable_steps())
+    step.set_hidden_comm_s(0.002);
+  for (StepRecord& step : *runs[0].mutable_worker_results(1)->mutable_steps())
+    step.set_hidden_comm_s(0.004);
+  const StepRecord mean = Compare(runs).cells(0).mean_step();
+  EXPECT_NEAR(mean.hidden_comm_s(), 0.003, 1e-12);
+  EXPECT_DOUBLE_EQ(mean.data_s() + mean.forward_s() + mean.backward_s() + mean.exposed_comm_s() +
+                       mean.optimizer_s() + mean.other_s(),
+                   mean.step_s());
+}
+
+TEST(ComparisonTest, DirectIsASeriesBetweenTheRingAndTheOthers) {
+  std::vector<RunResult> runs = Runs("local", {0.010, 0.010});
+  for (const char* strategy : {"gloo", "direct", "ring", "ps"})
+    runs = Together(runs, Runs(strategy, {0.010, 0.010}));
+  const ComparisonResult comparison = Compare(runs);
+  std::vector<std::string> strategies;
+  for (const Cell& cell : comparison.cells()) strategies.push_back(cell.strategy());
+  EXPECT_THAT(strategies, ElementsAre("ps", "ring", "direct", "gloo", "local"));
+  const SeriesNames names({comparison.cells().begin(), comparison.cells().end()});
+  EXPECT_THAT(names.all(), ElementsAre("ps", "ring", "direct", "gloo", "local"));
+  EXPECT_NE(names.Colour("direct"), names.Colour("ring"));
+  EXPECT_NE(names.Colour("direct"), names.Colour("gloo"));
+}
+
+TEST(ComparisonTest, DirectAgainstServers) {
+  const ComparisonResult comparison =
+      Compare(Together(Runs("ps", {0.012, 0.012}), Runs("direct", {0.008, 0.008})));
+  EXPECT_TRUE(AllGatesPassed(comparison));
+  EXPECT_THAT(
+      comparison.verdict(),
+      ElementsAre("4 workers: direct is 1.50 times as fast as ps (95 % interval 1.50 to 1.50)"));
+}
+
+TEST(ComparisonTest, CellsTellTheirTransport) {
+  std::vector<RunResult> runs = Together(Runs("ps", {0.01}), Runs("ring", {0.01}));
+  runs = Together(runs, Runs("local", {0.01}));
+  (*runs[1].mutable_worker_results(3)->mutable_process()->mutable_facts())["left_link"] = "shm";
+  ComparisonResult comparison = Compare(runs);
+  EXPECT_EQ(comparison.cells(0).transport(), "grpc");
+  EXPECT_EQ(comparison.cells(1).transport(), "shm+tcp");
+  EXPECT_EQ(comparison.cells(2).transport(), "");
+  // A ring of one has no link, and older results do not tell.
+  EXPECT_EQ(Compare(Runs("ring", {0.01}, 1)).cells(0).transport(), "");
+}
+
 TEST(ComparisonTest, CvIsThatOfTheTrialsMedians) {
   const ComparisonResult comparison = Compare(Runs("ring", {0.002, 0.004, 0.006}));
   EXPECT_DOUBLE_EQ(comparison.cells(0).cv(), 0.5);
@@ -194,6 +243,13 @@ TEST(ComparisonTest, SeveralNumbersOfShardsAreSeriesOfTheirOwn) {
               HasSubstr("ps (3 shards) is 2.00 times as fast as ps (2 shards)"));
 }
 
+void SetLinks(const std::string& link, RunResult& run) {
+  for (WorkerResult& worker : *run.mutable_worker_results()) {
+    for (const char* side : {"left_link", "right_link"})
+      (*worker.mutable_process()->mutable_facts())[side] = link;
+  }
+}
+
 TEST(WarningsTest, OversubscriptionAndSingleHost) {
   const ComparisonResult comparison =
       Compare(Together(Runs("ps", {0.010}), Runs("ring", {0.010}, 4)));
@@ -212,8 +268,34 @@ TEST(WarningsTest, NoneForEnoughQuietTrialsOnHostsOfTheirOwn) {
     run.mutable_worker_results(1)->mutable_process()->set_hostname("bench-02");
     for (ShardResult& shard : *run.mutable_shard_results())
       shard.mutable_process()->set_hostname("bench-03");
+    if (run.strategy() == "ring") SetLinks("grpc", run);
   }
   EXPECT_THAT(Compare(runs).warnings(), ElementsAre());
+}
+
+TEST(WarningsTest, TransportsThatDiffer) {
+  std::vector<RunResult> runs = Together(Runs("ps", {0.010}), Runs("ring", {0.010}));
+  runs = Together(runs, Together(Runs("direct", {0.010}), Runs("local", {0.010})));
+  EXPECT_THAT(
+      Compare(runs).warnings(),
+      Contains("Transport differs: ps over grpc; direct over shm; ring over tcp. These runs "
+               "compare transports as well as topologies. A ring with --ring_link=grpc "
+               "against ps compares topologies alone."));
+  runs = Together(Runs("ps", {0.010}), Runs("ring", {0.010}));
+  SetLinks("grpc", runs[1]);
+  EXPECT_THAT(Compare(runs).warnings(), Not(Contains(StartsWith("Transport"))));
+}
+
+TEST(WarningsTest, SharedMemoryHasNoCongestionControl) {
+  std::vector<RunResult> runs = Together(Runs("ring", {0.010}), Runs("direct", {0.010}));
+  SetLinks("shm", runs[0]);
+  for (RunResult& run : runs) {
+    (*run.mutable_worker_results(0)->mutable_process()->mutable_facts())["congestion_control"] =
+        "bbr";
+  }
+  EXPECT_THAT(Compare(runs).warnings(), Not(Contains(StartsWith("Congestion control"))));
+  SetLinks("grpc", runs[0]);
+  EXPECT_THAT(Compare(runs).warnings(), Contains(StartsWith("Congestion control is bbr")));
 }
 
 TEST(WarningsTest, CongestionControl) {

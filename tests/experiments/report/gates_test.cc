@@ -85,6 +85,33 @@ TEST(CompletenessGateTest, NamesTheMissingCellAndTheMissingTrial) {
   EXPECT_TRUE(CompletenessGate(runs).passed());
 }
 
+TEST(CompletenessGateTest, DirectIsAStrategyOfItsOwn) {
+  std::vector<RunResult> runs = {MadeRun("ps", 2),    MadeRun("ring", 2), MadeRun("direct", 2),
+                                 MadeRun("ps", 4),    MadeRun("ring", 4), MadeRun("direct", 4),
+                                 MadeRun("local", 2), MadeRun("local", 4)};
+  for (const Gate& gate : AllGates(runs))
+    EXPECT_TRUE(gate.passed()) << gate.name() << ": " << gate.detail();
+  runs.erase(runs.begin() + 5);
+  ExpectFailure(CompletenessGate(runs), "there is no run of direct with 4 workers");
+}
+
+TEST(CompletenessGateTest, ADirectScheduleIsFoundWhateverARingOfOneCallsItself) {
+  std::vector<RunResult> runs = {MadeRun("direct", 1), MadeRun("direct", 2)};
+  runs[0].set_strategy("ring");
+  EXPECT_TRUE(CompletenessGate(runs).passed()) << CompletenessGate(runs).detail();
+}
+
+TEST(CompletenessGateTest, AnAutomaticScheduleMayComeOutEitherWay) {
+  std::vector<RunResult> runs = {MadeRun("direct", 2), MadeRun("ring", 4)};
+  for (RunResult& run : runs) (*run.mutable_settings())["schedule"] = "auto";
+  for (const Gate& gate : AllGates(runs))
+    EXPECT_TRUE(gate.passed()) << gate.name() << ": " << gate.detail();
+  runs.push_back(MadeRun("ps", 2));
+  runs.push_back(MadeRun("ps", 4));
+  runs.erase(runs.begin());
+  ExpectFailure(CompletenessGate(runs), "there is no run of ring with --schedule=auto with 2");
+}
+
 TEST(SettingsGateTest, NamesTheSettingThatDiffers) {
   std::vector<RunResult> runs = GoodRuns();
   (*runs[1].mutable_settings())["seed"] = "2";
@@ -163,6 +190,49 @@ TEST(EquivalenceGateTest, StrategiesThatDiffer) {
   ExpectFailure(gate, "(ring, 4 workers, trial 0) with cccccccccccc");
 }
 
+void EndWith(char digit, RunResult& run) {
+  for (WorkerResult& worker : *run.mutable_worker_results())
+    worker.set_parameters_sha256(std::string(64, digit));
+}
+
+TEST(EquivalenceGateTest, DirectEndsWithTheBitsOfTheRing) {
+  std::vector<RunResult> runs = {MadeRun("ring", 2), MadeRun("direct", 2)};
+  EXPECT_TRUE(EquivalenceGate(runs).passed());
+  EndWith('c', runs[1]);
+  ExpectFailure(EquivalenceGate(runs), "(direct, 2 workers, trial 0) with cccccccccccc");
+}
+
+TEST(EquivalenceGateTest, WithSixteenBitsAServerIsExemptAndARingIsNot) {
+  std::vector<RunResult> runs = {MadeRun("ps", 2, 0), MadeRun("ring", 2), MadeRun("local", 2),
+                                 MadeRun("ps", 2, 1)};
+  for (RunResult& run : runs) (*run.mutable_settings())["wire_dtype"] = "bf16";
+  EndWith('c', runs[0]);
+  EndWith('c', runs[3]);
+  EXPECT_TRUE(EquivalenceGate(runs).passed());
+  EXPECT_EQ(EquivalenceGate(runs).detail(),
+            "final parameters are bit-identical in all 2 runs of ring, local, for each number of "
+            "workers; other strategies may end with other bits: ps rounds to bf16 only what "
+            "arrives and what leaves, a ring its partial sums too");
+  EndWith('d', runs[3]);  // but one trial must end as another does
+  ExpectFailure(EquivalenceGate(runs), "(ps, 2 workers, 2 shards, trial 1) with dddddddddddd");
+  EndWith('c', runs[3]);
+  EndWith('e', runs[2]);
+  ExpectFailure(EquivalenceGate(runs), "(local, 2 workers, trial 0) with eeeeeeeeeeee");
+}
+
+TEST(EquivalenceGateTest, LibrariesOfOthersAreExemptBetweenStrategiesNotBetweenRanks) {
+  std::vector<RunResult> runs = {MadeRun("ring", 2), MadeRun("nccl", 2)};
+  EndWith('c', runs[1]);
+  EXPECT_TRUE(EquivalenceGate(runs).passed());
+  EXPECT_THAT(EquivalenceGate(runs).detail(),
+              HasSubstr("1 run of ring, for each number of workers; other strategies may end with "
+                        "other bits: nccl adds in an order of its own"));
+  EXPECT_THAT(EquivalenceGate({runs[1], runs[1]}).detail(),
+              HasSubstr("all ranks of each run ended with the same bits; other strategies"));
+  runs[1].mutable_worker_results(1)->set_parameters_sha256(std::string(64, 'd'));
+  ExpectFailure(EquivalenceGate(runs), "nccl, 2 workers, trial 0: worker 1 ended with dddddddd");
+}
+
 TEST(EquivalenceGateTest, InitialParametersThatDiffer) {
   std::vector<RunResult> runs = GoodRuns();
   runs[0].mutable_worker_results(1)->set_initial_parameters_sha256(std::string(64, 'd'));
@@ -201,6 +271,22 @@ TEST(TrafficGateTest, NamesTheShardThatDiffers) {
   ExpectFailure(
       TrafficGate(runs),
       "ps, 2 workers, 2 shards, trial 0: shard 1, payload bytes received: counted 1, formula ");
+}
+
+TEST(TrafficGateTest, SixteenBitsHalveThePayloadOfARing) {
+  SampleRun sample;
+  sample.wire_dtype = "fp16";
+  RunResult run = MakeRun(sample);
+  EXPECT_TRUE(TrafficGate({run}).passed()) << TrafficGate({run}).detail();
+  (*run.mutable_settings())["wire_dtype"] = "fp32";
+  ExpectFailure(TrafficGate({run}), "sent 120,000 and received 120,000 payload bytes");
+}
+
+TEST(TrafficGateTest, DirectIsHeldToTheExpectationOfItsProcesses) {
+  RunResult run = MadeRun("direct", 4);
+  EXPECT_TRUE(TrafficGate({run}).passed());
+  run.mutable_worker_results(2)->mutable_traffic()->set_payload_bytes_sent(5);
+  ExpectFailure(TrafficGate({run}), "worker 2, payload bytes sent: counted 5, formula ");
 }
 
 TEST(TrafficGateTest, DoesNotTakeTheWordOfTheProcessesAlone) {

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "experiments/report/breakdown_figure.h"
 #include "experiments/report/comparison.h"
 #include "experiments/report/csv_table.h"
 #include "experiments/report/figures.h"
@@ -138,6 +139,54 @@ TEST(FiguresTest, LossIsTheSumOverRanks) {
   EXPECT_THAT(LossFigure(BuildComparison({run}, {}, {})).csv, HasSubstr("\n2,ring,0,1,0.5\n"));
 }
 
+TEST(BreakdownTest, ShowsHiddenCommunicationBesideExposed) {
+  RunResult run = MakeRun({});
+  for (WorkerResult& worker : *run.mutable_worker_results()) {
+    for (StepRecord& step : *worker.mutable_steps()) {
+      step.set_hidden_comm_s(0.00390625);
+      step.set_exposed_comm_s(0.0009765625);
+    }
+  }
+  const ComparisonResult comparison = BuildComparison({run}, {}, {});
+  const Figure figure = BreakdownFigure(comparison);
+  EXPECT_THAT(figure.csv, HasSubstr("\nring,2,exposed_comm_s,0.0009765625\n"));
+  EXPECT_THAT(figure.csv, HasSubstr("\nring,2,hidden_comm_s,0.00390625\n"));
+  EXPECT_THAT(figure.caption, HasSubstr("Hidden communication goes on behind"));
+  const std::string summary = MarkdownSummary(comparison);
+  EXPECT_THAT(summary, HasSubstr("| Hidden communication |\n"));
+  EXPECT_THAT(summary, HasSubstr("| 3.91 ms (80 % of communication) |\n"));
+  EXPECT_THAT(Page(comparison), HasSubstr("</i>Hidden communication</dt>"));
+}
+
+TEST(BreakdownTest, SaysNothingOfCommunicationWhereThereIsNone) {
+  SampleRun local;
+  local.strategy = "local";
+  const ComparisonResult comparison = BuildComparison({MakeRun(local)}, {}, {});
+  EXPECT_THAT(BreakdownFigure(comparison).caption, Not(HasSubstr("Hidden")));
+  EXPECT_THAT(MarkdownSummary(comparison), HasSubstr(" | – |\n\n## "));
+}
+
+TEST(EquivalenceTableTest, WhatIsExemptNeitherAgreesNorFails) {
+  std::vector<RunResult> runs = SampleGrid(1, 30);
+  for (RunResult& run : runs) {
+    (*run.mutable_settings())["wire_dtype"] = "bf16";
+    if (run.strategy() != "ps") continue;
+    for (WorkerResult& worker : *run.mutable_worker_results())
+      worker.set_parameters_sha256(std::string(64, 'c'));
+  }
+  const std::string summary = MarkdownSummary(BuildComparison(runs, {}, {}));
+  EXPECT_THAT(summary, HasSubstr("| 4 | 128 | identical | ring, local | "));
+  EXPECT_THAT(summary, HasSubstr("| 4 | 128 | exempt | ps | "));
+  EXPECT_THAT(summary, Not(HasSubstr("differ |")));
+}
+
+TEST(WireTableTest, TellsTheTransport) {
+  const std::string summary = MarkdownSummary(SampleComparison());
+  EXPECT_THAT(summary, HasSubstr("| 4 | ring | 4 workers | tcp | "));
+  EXPECT_THAT(summary, HasSubstr("| 4 | ps | 2 shards | grpc | "));
+  EXPECT_THAT(summary, HasSubstr("| 4 | local | 1 process | – | "));
+}
+
 TEST(FiguresTest, TextOfTheScriptCannotEndItsQuotes) {
   std::vector<RunResult> runs = {MakeRun({})};
   runs[0].set_strategy("a'\nset output '/x'");
@@ -227,6 +276,9 @@ TEST(CsvTableTest, NumbersReadBackExactly) {
               cell.samples_per_s().high());
     EXPECT_EQ(std::strtod(fields[column("mean_exposed_comm_s")].c_str(), nullptr),
               cell.mean_step().exposed_comm_s());
+    EXPECT_EQ(std::strtod(fields[column("mean_hidden_comm_s")].c_str(), nullptr),
+              cell.mean_step().hidden_comm_s());
+    EXPECT_EQ(fields[column("transport")], cell.transport());
     EXPECT_EQ(std::strtod(fields[column("p99_step_s")].c_str(), nullptr), cell.p99_step_s());
     EXPECT_EQ(fields[column("parameters_sha256")], cell.hashes(0));
   }

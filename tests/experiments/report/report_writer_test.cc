@@ -48,7 +48,7 @@ TEST_F(ReportWriterTest, WritesEverythingAndReadsItBack) {
   EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(comparison, *read));
   EXPECT_THAT(Read("new/out/results.json"),
               AllOf(HasSubstr("\"schema_version\":1"), HasSubstr("\"parameters_sha256\"")));
-  EXPECT_THAT(Read("new/out/results.csv"), HasSubstr("\nring,4,0,32,128,2,"));
+  EXPECT_THAT(Read("new/out/results.csv"), HasSubstr("\nring,4,0,tcp,32,128,2,"));
   EXPECT_THAT(Read("new/out/summary.md"), HasSubstr("# ps or ring?"));
   for (const char* name : {"loss", "throughput", "efficiency", "breakdown"}) {
     EXPECT_THAT(Read(std::string("new/out/figures/") + name + ".svg"),

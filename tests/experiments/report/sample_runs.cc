@@ -12,6 +12,7 @@ namespace {
 constexpr int64_t kParameters = 1000;
 constexpr int64_t kHeaderBytes = 64;
 
+bool IsDirect(const SampleRun& sample) { return sample.strategy == "direct"; }
 bool IsLocal(const SampleRun& sample) { return sample.strategy == "local"; }
 
 Traffic MakeTraffic(int64_t payload, int64_t messages) {
@@ -32,17 +33,20 @@ int64_t ChunkElements(int chunk, int workers) {
 
 Traffic WorkerTraffic(const SampleRun& sample, int rank) {
   const int n = sample.workers;
-  if (IsLocal(sample) || (sample.strategy == "ring" && n == 1)) return {};
+  const int64_t bytes = sample.wire_dtype == "fp32" ? 4 : 2;
+  if (IsLocal(sample) || (sample.strategy != "ps" && n == 1)) return {};
   if (sample.strategy == "ps")
-    return MakeTraffic(4 * kParameters * sample.steps, sample.shards * n * sample.steps);
+    return MakeTraffic(bytes * kParameters * sample.steps, sample.shards * n * sample.steps);
+  if (IsDirect(sample))
+    return MakeTraffic(bytes * (n - 1) * ChunkElements(rank, n) * sample.steps, sample.steps);
   // In each of the two phases a rank does not send one of the chunks, nor receive another.
   Traffic traffic = MakeTraffic(0, 2 * (n - 1) * sample.steps);
   const int64_t all = 2 * kParameters;
   const auto left_out = [&](int a, int b) {
     return ChunkElements((rank + a) % n, n) + ChunkElements((rank + b) % n, n);
   };
-  traffic.set_payload_bytes_sent(4 * sample.steps * (all - left_out(1, 2)));
-  traffic.set_payload_bytes_received(4 * sample.steps * (all - left_out(0, 1)));
+  traffic.set_payload_bytes_sent(bytes * sample.steps * (all - left_out(1, 2)));
+  traffic.set_payload_bytes_received(bytes * sample.steps * (all - left_out(0, 1)));
   return traffic;
 }
 
@@ -59,9 +63,16 @@ ProcessInfo MakeProcess(int64_t pid, double cpu_seconds, int64_t megabytes) {
   return process;
 }
 
+void AddLinks(const SampleRun& sample, ProcessInfo* process) {
+  if (sample.workers == 1 || (sample.strategy != "ring" && !IsDirect(sample))) return;
+  const std::string link = !sample.link.empty() ? sample.link : IsDirect(sample) ? "shm" : "tcp";
+  for (const char* side : {"left_link", "right_link"}) (*process->mutable_facts())[side] = link;
+  (*process->mutable_facts())["schedule"] = IsDirect(sample) ? "direct" : "ring";
+}
+
 StepRecord MakeStep(const SampleRun& sample, int64_t step, int rank, double step_s) {
   const int hosted = IsLocal(sample) ? sample.workers : 1;
-  const double comm_share = IsLocal(sample)           ? 0.03
+  const double comm_share = IsLocal(sample)           ? 0
                             : sample.workers == 1     ? 0.04
                             : sample.strategy == "ps" ? 0.34
                                                       : 0.22;
@@ -74,6 +85,7 @@ StepRecord MakeStep(const SampleRun& sample, int64_t step, int rank, double step
   record.set_data_s(step_s * 0.05);
   record.set_forward_s(step_s * (0.84 - comm_share) * 0.35);
   record.set_backward_s(step_s * (0.84 - comm_share) * 0.65);
+  record.set_hidden_comm_s(IsLocal(sample) ? 0 : record.backward_s() * 0.6);
   record.set_exposed_comm_s(step_s * comm_share);
   record.set_optimizer_s(step_s * 0.08);
   record.set_other_s(step_s - record.data_s() - record.forward_s() - record.backward_s() -
@@ -89,7 +101,10 @@ StepRecord MakeStep(const SampleRun& sample, int64_t step, int rank, double step
 
 void AddSettings(const SampleRun& sample, RunResult& run) {
   auto& settings = *run.mutable_settings();
-  settings["strategy"] = sample.strategy;
+  settings["strategy"] = IsDirect(sample) ? "ring" : sample.strategy;
+  settings["schedule"] = IsDirect(sample) ? "direct" : "ring";
+  settings["wire_dtype"] = sample.wire_dtype;
+  settings["overlap"] = "on";
   settings["workers"] = std::to_string(sample.workers);
   settings["ps_shards"] = std::to_string(sample.shards);
   settings["batch_size"] = std::to_string(sample.batch_size);
@@ -167,6 +182,7 @@ RunResult MakeRun(const SampleRun& wanted) {
     worker.set_rank(rank);
     *worker.mutable_process() = MakeProcess(
         4000 + rank, static_cast<double>(sample.steps) * sample.step_s * 0.6, 310 + rank);
+    AddLinks(sample, worker.mutable_process());
     worker.set_parameters_sha256(hash);
     worker.set_initial_parameters_sha256(Sha256Hex(absl::string_view("before")));
     for (int64_t step = 1; step <= sample.steps; ++step) {

@@ -11,7 +11,7 @@
 namespace ringside {
 
 struct SampleRun {
-  std::string strategy = "ring";
+  std::string strategy = "ring";  // direct: a ring that was asked for the direct schedule
   int workers = 2;
   int shards = 0;  // 2 for ps where left at 0
   int64_t trial = 0;
@@ -20,6 +20,8 @@ struct SampleRun {
   int batch_size = 64;
   double step_s = 0.010;  // of every step and rank, before noise
   double noise = 0;       // relative; 0: all steps alike
+  std::string link = "";  // of ring: tcp where left empty; of direct: shm
+  std::string wire_dtype = "fp32";
 };
 
 // A run that passes every gate. Traffic follows the formulas for 1,000 parameters and one bucket.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "allreduce/ring_traffic.h"
+#include "common/coordinator/monotonic_clock.h"
 #include "common/reduction.h"
 #include "common/suspects.h"
 #include "tests/testing/ring_cluster.h"
@@ -27,10 +28,18 @@ BucketPlan Plan() {
   return *plan;
 }
 
+std::unique_ptr<Arena> MakeArena(int64_t elements) {
+  return *Arena::Create(elements, Arena::Placement::kHeap);
+}
+
 std::unique_ptr<AllReduceSummer> Summer(int ranks, int rank, std::unique_ptr<AllReducer> reducer,
                                         absl::Duration step_timeout = absl::Seconds(30)) {
-  AllReduceSummer::Config config{Group::World(ranks, rank, 3), Plan(), std::move(reducer),
-                                 step_timeout, [ranks, rank](int64_t exchanges) {
+  AllReduceSummer::Config config{Group::World(ranks, rank, 3),
+                                 Plan(),
+                                 std::move(reducer),
+                                 MakeArena(Plan().total_elements()),
+                                 step_timeout,
+                                 [ranks, rank](int64_t exchanges) {
                                    return RingTraffic(Plan(), ranks, rank, kSegmentBytes / 4,
                                                       exchanges);
                                  }};
@@ -58,17 +67,18 @@ std::vector<float> Gradients(int rank, int64_t step) {
 }
 
 void SubmitBucket(GradientSummer* summer, int rank, int64_t step, int bucket,
-                  const std::vector<float>& gradients) {
+                  const std::vector<float>& gradients, bool after_backward = false) {
   const BucketPlan plan = Plan();
   const ElementRange range = plan.bucket(bucket);
-  summer->Submit(
-      {step, rank, bucket, absl::MakeConstSpan(gradients).subspan(range.begin, range.length), 1});
+  summer->Submit({step, rank, bucket,
+                  absl::MakeConstSpan(gradients).subspan(range.begin, range.length), 1,
+                  after_backward});
 }
 
-void SubmitAll(GradientSummer* summer, int rank, int64_t step,
-               const std::vector<float>& gradients) {
+void SubmitAll(GradientSummer* summer, int rank, int64_t step, const std::vector<float>& gradients,
+               bool after_backward = false) {
   for (int bucket = 0; bucket < Plan().size(); ++bucket)
-    SubmitBucket(summer, rank, step, bucket, gradients);
+    SubmitBucket(summer, rank, step, bucket, gradients, after_backward);
 }
 
 std::vector<float> ExpectedSums(int ranks, int64_t step) {
@@ -181,6 +191,35 @@ TEST_F(GatedSummerTest, ABucketIsSummedBeforeTheNextIsSubmitted) {
   EXPECT_TRUE(summer_->Finish(1).ok());
 }
 
+TEST_F(GatedSummerTest, CommunicationBeforeFinishIsHidden) {
+  Start();
+  const absl::Time begin = MonotonicNow();
+  SubmitBucket(summer_.get(), 0, 1, 0, gradients_);
+  const absl::Time submitted = MonotonicNow();
+  reducer_->WaitForCalls(1);
+  const absl::Time opened = MonotonicNow();
+  reducer_->Open(3);
+  SubmitBucket(summer_.get(), 0, 1, 1, gradients_);
+  SubmitBucket(summer_.get(), 0, 1, 2, gradients_);
+  ASSERT_TRUE(summer_->Finish(1).ok());
+  const absl::Duration all = MonotonicNow() - begin;
+  const CommunicationTimes times = summer_->communication();
+  EXPECT_GE(times.hidden, opened - submitted);
+  EXPECT_LE(times.hidden + times.exposed, all);
+}
+
+TEST_F(GatedSummerTest, CommunicationAfterBackwardIsExposed) {
+  Start();
+  SubmitAll(summer_.get(), 0, 1, gradients_, /*after_backward=*/true);
+  const absl::Time submitted = MonotonicNow();
+  reducer_->WaitForCalls(1);
+  const absl::Time opened = MonotonicNow();
+  reducer_->Open(3);
+  ASSERT_TRUE(summer_->Finish(1).ok());
+  EXPECT_EQ(summer_->communication().hidden, absl::ZeroDuration());
+  EXPECT_GE(summer_->communication().exposed, opened - submitted);
+}
+
 TEST_F(GatedSummerTest, AbortWakesFinishAndIsSticky) {
   Start();
   SubmitAll(summer_.get(), 0, 1, gradients_);
@@ -272,12 +311,36 @@ TEST(AllReduceSummerTest, RefusesABadConfiguration) {
     return AllReduceSummer::Create(std::move(config)).status();
   };
   const auto reducer = [] { return std::make_unique<GatedReducer>(); };
+  const auto arena = [] { return MakeArena(Plan().total_elements()); };
   const Group group = Group::World(1, 0, 0);
-  EXPECT_TRUE(absl::IsInvalidArgument(create({group, Plan(), nullptr, absl::Seconds(1), formula})));
+  const absl::Duration timeout = absl::Seconds(1);
+  EXPECT_TRUE(absl::IsInvalidArgument(create({group, Plan(), nullptr, arena(), timeout, formula})));
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      create({group, Plan(), reducer(), arena(), absl::ZeroDuration(), formula})));
   EXPECT_TRUE(
-      absl::IsInvalidArgument(create({group, Plan(), reducer(), absl::ZeroDuration(), formula})));
-  EXPECT_TRUE(
-      absl::IsInvalidArgument(create({group, Plan(), reducer(), absl::Seconds(1), nullptr})));
+      absl::IsInvalidArgument(create({group, Plan(), reducer(), arena(), timeout, nullptr})));
+  EXPECT_EQ(create({group, Plan(), reducer(), nullptr, timeout, formula}),
+            absl::InvalidArgumentError("an arena of 0 elements for the sums; the plan has 1110"));
+  EXPECT_EQ(
+      create({group, Plan(), reducer(), MakeArena(1109), timeout, formula}),
+      absl::InvalidArgumentError("an arena of 1109 elements for the sums; the plan has 1110"));
+}
+
+TEST(AllReduceSummerTest, SumsIntoTheArenaThatItIsGiven) {
+  auto arena = MakeArena(Plan().total_elements());
+  const absl::Span<const float> given = arena->span();
+  auto reducer = std::make_unique<GatedReducer>();
+  reducer->Open(3);
+  auto summer =
+      AllReduceSummer::Create({Group::World(1, 0, 0), Plan(), std::move(reducer), std::move(arena),
+                               absl::Seconds(30), [](int64_t) { return TrafficCounters(); }});
+  ASSERT_TRUE(summer.ok()) << summer.status();
+  const std::vector<float> gradients = Gradients(0, 1);
+  SubmitAll(summer->get(), 0, 1, gradients);
+  const auto sums = (*summer)->Finish(1);
+  ASSERT_TRUE(sums.ok()) << sums.status();
+  EXPECT_EQ(sums->data(), given.data());
+  EXPECT_EQ(given, absl::MakeConstSpan(gradients));
 }
 
 }  // namespace

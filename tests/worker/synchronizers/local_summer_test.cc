@@ -19,8 +19,9 @@ BucketPlan TwoBuckets() {
   return *plan;
 }
 
-std::unique_ptr<LocalSummer> MakeSummer(int world_size) {
-  auto summer = LocalSummer::Create({world_size, TwoBuckets()});
+std::unique_ptr<LocalSummer> MakeSummer(int world_size,
+                                        WireDtype wire_dtype = WireDtype::kFloat32) {
+  auto summer = LocalSummer::Create({world_size, TwoBuckets(), wire_dtype});
   EXPECT_TRUE(summer.ok()) << summer.status();
   return std::move(*summer);
 }
@@ -34,15 +35,8 @@ void SubmitAll(LocalSummer* summer, int64_t step, int rank, const std::vector<fl
   }
 }
 
-TEST(LocalSummerTest, FoldsEveryBucketInLawOrder) {
-  // Values whose sum depends on the order.
-  const std::vector<std::vector<float>> gradients = {
-      {1e8f, 1, 1e8f, 1, 1e8f}, {1, 1e8f, 1, -1e8f, -1e8f}, {-1e8f, -1e8f, -1e8f, 1, 1}};
-  auto summer = MakeSummer(3);
-  for (int rank : {2, 0, 1}) SubmitAll(summer.get(), 1, rank, gradients[rank]);
-  const auto sums = summer->Finish(1);
-  ASSERT_TRUE(sums.ok()) << sums.status();
-
+// What the reference fold makes of the gradients of all ranks, bucket by bucket.
+std::vector<float> Folded(WireDtype wire_dtype, const std::vector<std::vector<float>>& gradients) {
   std::vector<float> expected(5);
   const BucketPlan plan = TwoBuckets();
   for (int bucket = 0; bucket < plan.size(); ++bucket) {
@@ -51,9 +45,24 @@ TEST(LocalSummerTest, FoldsEveryBucketInLawOrder) {
     for (const auto& own : gradients) {
       parts.push_back(absl::MakeConstSpan(own).subspan(range.begin, range.length));
     }
-    FoldInLawOrder(parts, absl::MakeSpan(expected).subspan(range.begin, range.length));
+    FoldInLawOrder(wire_dtype, parts, absl::MakeSpan(expected).subspan(range.begin, range.length));
   }
-  EXPECT_EQ(std::vector<float>(sums->begin(), sums->end()), expected);
+  return expected;
+}
+
+TEST(LocalSummerTest, FoldsEveryBucketInLawOrderAndRoundsAsTheRingDoes) {
+  // Values whose sum depends on the order and on the rounding.
+  const std::vector<std::vector<float>> gradients = {
+      {30001, 1, 3e4f, 1, 3e4f}, {1, 3e4f, 1.3f, -3e4f, -3e4f}, {-3e4f, -3e4f, -3e4f, 1.7f, 1}};
+  for (const WireDtype dtype : {WireDtype::kFloat32, WireDtype::kBFloat16, WireDtype::kFloat16}) {
+    auto summer = MakeSummer(3, dtype);
+    for (int rank : {2, 0, 1}) SubmitAll(summer.get(), 1, rank, gradients[rank]);
+    const auto sums = summer->Finish(1);
+    ASSERT_TRUE(sums.ok()) << sums.status();
+    const std::vector<float> found(sums->begin(), sums->end());
+    EXPECT_EQ(found, Folded(dtype, gradients));
+    EXPECT_EQ(found == Folded(WireDtype::kFloat32, gradients), dtype == WireDtype::kFloat32);
+  }
 }
 
 TEST(LocalSummerTest, SubmittedGradientsMayBeOverwrittenAtOnce) {
@@ -124,8 +133,10 @@ TEST(LocalSummerTest, AbortIsWhatFinishReturns) {
   EXPECT_EQ(summer->Finish(1).status(), absl::AbortedError("worker 1 was lost"));
 }
 
-TEST(LocalSummerTest, ThereIsNoTraffic) {
+TEST(LocalSummerTest, ThereIsNoTrafficAndNoCommunication) {
   auto summer = MakeSummer(2);
+  EXPECT_EQ(summer->communication().hidden, absl::ZeroDuration());
+  EXPECT_EQ(summer->communication().exposed, absl::ZeroDuration());
   EXPECT_TRUE(summer->traffic() == TrafficCounters());
   EXPECT_TRUE(summer->ExpectedTraffic(7) == TrafficCounters());
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/coordinator/monotonic_clock.h"
 #include "common/ps_traffic.h"
 #include "common/suspects.h"
 #include "tests/testing/ps_cluster.h"
@@ -60,6 +61,32 @@ TEST(PsSummerTest, GivesTheLawfulBitsForAnyNumberOfWorkersAndShards) {
 
 TEST(PsSummerTest, GivesTheLawfulBitsForFramesOfFullSize) {
   RunCluster(PlanWithBuckets({1 << 20, 300001}), {2, 2, kMaxFramePayloadBytes}, 3);
+}
+
+// Worker 0 has all its buckets under way while it waits for worker 1, who has not begun.
+TEST(PsSummerTest, TellsHiddenCommunicationFromExposed) {
+  const BucketPlan plan = PlanWithBuckets({97, 300});
+  PsCluster cluster({plan, {2, 2, 64}});
+  std::vector<std::vector<float>> gradients;
+  for (const ElementRange& range : {plan.bucket(0), plan.bucket(1)})
+    gradients.emplace_back(static_cast<size_t>(range.length), 1.0f);
+  const auto summers = cluster.ConnectAll();
+  for (const bool after_backward : {false, true}) {
+    const int64_t step = after_backward ? 1 : 0;
+    const auto submit = [&](int rank) {
+      for (int bucket : {0, 1})
+        summers[rank]->Submit({step, rank, bucket, gradients[bucket], 1, after_backward});
+    };
+    const absl::Time begin = MonotonicNow();
+    submit(0);
+    submit(1);
+    for (const auto& summer : summers) ASSERT_TRUE(summer->Finish(step).ok());
+    const CommunicationTimes times = summers[0]->communication();
+    EXPECT_GT(after_backward ? times.exposed : times.hidden, absl::ZeroDuration());
+    EXPECT_LE(times.hidden + times.exposed, MonotonicNow() - begin);
+    EXPECT_EQ(times.hidden > absl::ZeroDuration(), !after_backward);
+  }
+  for (const auto& summer : summers) summer->Abort(absl::AbortedError("done"));
 }
 
 TEST(PsSummerTest, RefusesMoreShardsThanElements) {

@@ -53,6 +53,9 @@ class ScriptedSummer final : public GradientSummer {
     if (!status.ok()) return status;
     return absl::MakeConstSpan(sums_);
   }
+  CommunicationTimes communication() const override {
+    return {absl::Milliseconds(3), absl::Milliseconds(4)};
+  }
   void Abort(absl::Status cause) override { status = std::move(cause); }
   absl::Status Shutdown() override { return status; }
   TrafficCounters traffic() const override { return {1, 2, 3, 4, 5, 6}; }
@@ -122,10 +125,21 @@ TEST(SynchronousUpdateTest, FinishAppliesTheOptimizerToTheSums) {
   SubmitAll(synchronizer.get(), 1, 1, {1, 2, 3, 4, 5});
   const auto stats = synchronizer->Finish(1);
   ASSERT_TRUE(stats.ok()) << stats.status();
-  EXPECT_GE(stats->exposed_communication, absl::ZeroDuration());
+  EXPECT_EQ(stats->communication.hidden, absl::ZeroDuration());  // `local` has none
+  EXPECT_EQ(stats->communication.exposed, absl::ZeroDuration());
   EXPECT_GE(stats->optimizer, absl::ZeroDuration());
   EXPECT_EQ(parameters, (std::vector<float>{9, 8, 7, 6, 5}));
   EXPECT_TRUE(synchronizer->Shutdown().ok());
+}
+
+TEST(SynchronousUpdateTest, CommunicationIsWhatTheSummerSays) {
+  Scripted scripted = MakeScripted({0}, {1, 2, 3, 4, 5});
+  std::vector<float> parameters(5);
+  ASSERT_TRUE(scripted.synchronizer->Start(absl::MakeSpan(parameters)).ok());
+  const auto stats = scripted.synchronizer->Finish(1);
+  ASSERT_TRUE(stats.ok()) << stats.status();
+  EXPECT_EQ(stats->communication.hidden, absl::Milliseconds(3));
+  EXPECT_EQ(stats->communication.exposed, absl::Milliseconds(4));
 }
 
 TEST(SynchronousUpdateTest, ErrorsOfTheSummerComeThrough) {

@@ -1,0 +1,41 @@
+#include "experiments/report/transport.h"
+
+#include <set>
+
+#include "absl/strings/str_join.h"
+#include "experiments/report/series.h"
+
+namespace ringside {
+namespace {
+
+std::set<std::string> LinksOf(const RunResult& run) {
+  if (IsOracle(run.strategy())) return {};
+  if (run.shards() > 0) return {"grpc"};
+  std::set<std::string> links;
+  for (const WorkerResult& worker : run.worker_results()) {
+    for (const char* side : {"left_link", "right_link"}) {
+      const auto found = worker.process().facts().find(side);
+      if (found != worker.process().facts().end()) links.insert(found->second);
+    }
+  }
+  return links;
+}
+
+}  // namespace
+
+std::string TransportOf(const RunResult& run) { return absl::StrJoin(LinksOf(run), "+"); }
+
+std::string TransportOf(const std::vector<const RunResult*>& runs) {
+  std::set<std::string> links;
+  for (const RunResult* run : runs) {
+    for (const std::string& link : LinksOf(*run)) links.insert(link);
+  }
+  return absl::StrJoin(links, "+");
+}
+
+bool UsesTcp(const RunResult& run) {
+  const std::set<std::string> links = LinksOf(run);
+  return links.count("tcp") + links.count("grpc") > 0;
+}
+
+}  // namespace ringside
