@@ -14,7 +14,7 @@
 namespace ringside {
 
 // Every rank sends 2(N-1)/N of the vector to its right neighbour and receives as much from the left
-// one, at once, in pieces of 256 KiB, without framing or adding.
+// one, at once, in pieces of 256 KiB and at most one of them ahead, without framing or adding.
 class RawExchangeTask final : public RankTask {
  public:
   // `transport`: "tcp" or "uds". Errors of ConnectNeighbours.

@@ -15,7 +15,7 @@ TEST(ExperimentConfigTest, DefaultIsValid) { EXPECT_TRUE(ExperimentConfig().Vali
 TEST(ExperimentConfigTest, NamesTheValueAndWhatIsAllowed) {
   ExperimentConfig config;
   config.strategies = {"ps", "rign"};
-  EXPECT_EQ(ErrorOf(config), "--strategies=ps,rign: \"rign\" must be one of ps, ring, local");
+  EXPECT_EQ(ErrorOf(config), "--strategies=ps,rign: \"rign\" must be one of ps, ring, local, nccl");
   config = {};
   config.strategies = {"ps", "ps"};
   EXPECT_EQ(ErrorOf(config), "--strategies=ps,ps: ps is there twice; each once");

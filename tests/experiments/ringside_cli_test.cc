@@ -81,7 +81,7 @@ TEST_F(RingsideCliTest, RefusesInOneLine) {
       "unknown command \"fly\": must be one of run, compare, report, coordinator, doctor, help");
   EXPECT_EQ(Refusal({"run", "--srategy=ps"}), "unknown flag --srategy; did you mean --strategy?");
   EXPECT_EQ(Refusal({"run", "--steps=1", "--strategy=mesh"}),
-            "--strategy=mesh: must be one of ps, ring, local");
+            "--strategy=mesh: must be one of ps, ring, local, nccl");
   EXPECT_EQ(Refusal({"run", "--steps=1", "--model=gpt"}), "--model=gpt: must be one of mlp, lenet");
   EXPECT_EQ(Refusal({"run", "--steps=1", "--dataset=cifar"}),
             "--dataset=cifar: must be one of mnist");

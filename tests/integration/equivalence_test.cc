@@ -70,7 +70,52 @@ TEST_P(EquivalenceTest, SmallFramesAndOtherOptimizersChangeNothing) {
   EXPECT_EQ(RunAndHash("ps", adam), local);
 }
 
+TEST_P(EquivalenceTest, EveryLinkAndScheduleHasTheSameHash) {
+  WriteMnistFiles(data_dir(), 50, 20);
+  const std::string local = RunAndHash("local");
+  for (const char* link : {"tcp", "uds", "shm", "grpc"}) {
+    EXPECT_EQ(RunAndHash("ring", {absl::StrCat("--ring_link=", link), "--segment_bytes=1024"}),
+              local)
+        << link;
+  }
+  EXPECT_EQ(RunAndHash("ring", {"--schedule=direct"}), local);
+  EXPECT_EQ(RunAndHash("ring", {"--schedule=auto", "--overlap=off"}), local);
+}
+
+// A ring that rounds at every hop agrees with the one process that plays all ranks.
+TEST_P(EquivalenceTest, SixteenBitRingsAgreeOverEveryLink) {
+  WriteMnistFiles(data_dir(), 50, 20);
+  for (const char* dtype : {"--wire_dtype=bf16", "--wire_dtype=fp16"}) {
+    const std::string local = RunAndHash("local", {dtype});
+    for (const char* link : {"tcp", "shm", "grpc"}) {
+      EXPECT_EQ(RunAndHash("ring", {dtype, absl::StrCat("--ring_link=", link)}), local)
+          << dtype << " over " << link;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Workers, EquivalenceTest, ::testing::Values(1, 2, 3, 4));
+
+class LabelTest : public JobTest {};
+
+TEST_F(LabelTest, ADirectScheduleIsNeverReportedAsTheRing) {
+  WriteMnistFiles(data_dir(), 40, 20);
+  const std::vector<std::string> flags = {"--workers=2", "--batch_size=8", "--steps=4",
+                                          "--warmup_steps=0", "--strategy=ring"};
+  const auto run = [&](const std::string& name, const std::string& more) {
+    std::vector<std::string> all = flags;
+    all.push_back(more);
+    return Run(name, all).runs(0);
+  };
+  const RunResult ring = run("ring", "--schedule=ring");
+  EXPECT_EQ(ring.strategy(), "ring");
+  EXPECT_EQ(ring.worker_results(0).process().facts().at("left_link"), "shm");
+  const RunResult direct = run("direct", "--schedule=auto");
+  EXPECT_EQ(direct.strategy(), "direct");
+  EXPECT_EQ(direct.parameters_sha256(), ring.parameters_sha256());
+  EXPECT_EQ(run("tcp", "--ring_link=tcp").worker_results(1).process().facts().at("right_link"),
+            "tcp");
+}
 
 class LenetTest : public JobTest {};
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <filesystem>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -26,6 +28,7 @@ struct Fault {
   std::string victim;       // in messages
   std::string victim_flag;  // in the victim's command line
   int signal;
+  std::vector<std::string> more = {};  // flags of the job
 };
 
 void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
@@ -34,13 +37,15 @@ class FaultTest : public JobTest, public ::testing::WithParamInterface<Fault> {
  protected:
   std::string out() const { return folder() + "/out"; }
 
-  std::unique_ptr<TestProcess> StartEndlessJob(const std::string& strategy) {
+  std::unique_ptr<TestProcess> StartEndlessJob(const std::string& strategy,
+                                               const std::vector<std::string>& more = {}) {
     WriteMnistFiles(data_dir(), 64, 10);
     std::vector<std::string> flags =
         JobFlags({"--strategy=" + strategy, "--workers=3", "--ps_shards=2", "--batch_size=8",
                   "--steps=100000000", absl::StrCat("--lease=", absl::FormatDuration(kLease)),
                   "--out=" + out()});
     flags.insert(flags.begin(), "run");
+    flags.insert(flags.end(), more.begin(), more.end());
     return TestProcess::Start(Command("ringside", flags));
   }
 
@@ -75,7 +80,7 @@ class FaultTest : public JobTest, public ::testing::WithParamInterface<Fault> {
 
 TEST_P(FaultTest, IsNamedByAllWithinTheLease) {
   const Fault& fault = GetParam();
-  const std::unique_ptr<TestProcess> job = StartEndlessJob(fault.strategy);
+  const std::unique_ptr<TestProcess> job = StartEndlessJob(fault.strategy, fault.more);
   ASSERT_TRUE(AwaitTraining()) << job->output();
   const bool shard = absl::StartsWith(fault.victim, "shard");
   const pid_t victim = FindChild(job->pid(), shard ? "ps_server" : "worker", fault.victim_flag);
@@ -92,6 +97,10 @@ TEST_P(FaultTest, IsNamedByAllWithinTheLease) {
               ContainsRegex(absl::StrCat(fault.victim, " was lost at step [1-9][0-9]*: ")))
       << ended.output;
   EXPECT_TRUE(AwaitNoProcessMatching(folder(), absl::Seconds(5)).empty());
+  // Shared memory and Unix sockets have no names that could stay behind.
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
+    EXPECT_THAT(entry.path().string(), ::testing::Not(HasSubstr("ringside")));
+  }
   // Every survivor says the same in its own last line.
   std::vector<std::string> survivors = {"worker-0", "worker-1", "worker-2"};
   if (fault.strategy == "ps") survivors.insert(survivors.end(), {"shard-0", "shard-1"});
@@ -104,13 +113,22 @@ TEST_P(FaultTest, IsNamedByAllWithinTheLease) {
 
 INSTANTIATE_TEST_SUITE_P(
     Faults, FaultTest,
-    ::testing::Values(Fault{"RingWorkerKilled", "ring", "worker 1", "--rank=1", SIGKILL},
-                      Fault{"RingWorkerStopped", "ring", "worker 2", "--rank=2", SIGSTOP},
-                      Fault{"RingWorkerZeroKilled", "ring", "worker 0", "--rank=0", SIGKILL},
-                      Fault{"PsWorkerKilled", "ps", "worker 2", "--rank=2", SIGKILL},
-                      Fault{"PsWorkerStopped", "ps", "worker 1", "--rank=1", SIGSTOP},
-                      Fault{"ShardKilled", "ps", "shard 1", "--shard=1", SIGKILL},
-                      Fault{"ShardStopped", "ps", "shard 0", "--shard=0", SIGSTOP}),
+    ::testing::Values(
+        Fault{"RingWorkerKilled", "ring", "worker 1", "--rank=1", SIGKILL},
+        Fault{"RingWorkerStopped", "ring", "worker 2", "--rank=2", SIGSTOP},
+        Fault{"RingWorkerZeroKilled", "ring", "worker 0", "--rank=0", SIGKILL},
+        Fault{"TcpKilled", "ring", "worker 1", "--rank=1", SIGKILL, {"--ring_link=tcp"}},
+        Fault{"TcpStopped", "ring", "worker 1", "--rank=1", SIGSTOP, {"--ring_link=tcp"}},
+        Fault{"UdsKilled", "ring", "worker 2", "--rank=2", SIGKILL, {"--ring_link=uds"}},
+        Fault{"UdsStopped", "ring", "worker 2", "--rank=2", SIGSTOP, {"--ring_link=uds"}},
+        Fault{"GrpcKilled", "ring", "worker 1", "--rank=1", SIGKILL, {"--ring_link=grpc"}},
+        Fault{"GrpcStopped", "ring", "worker 0", "--rank=0", SIGSTOP, {"--ring_link=grpc"}},
+        Fault{"DirectKilled", "ring", "worker 2", "--rank=2", SIGKILL, {"--schedule=direct"}},
+        Fault{"DirectStopped", "ring", "worker 1", "--rank=1", SIGSTOP, {"--schedule=direct"}},
+        Fault{"PsWorkerKilled", "ps", "worker 2", "--rank=2", SIGKILL},
+        Fault{"PsWorkerStopped", "ps", "worker 1", "--rank=1", SIGSTOP},
+        Fault{"ShardKilled", "ps", "shard 1", "--shard=1", SIGKILL},
+        Fault{"ShardStopped", "ps", "shard 0", "--shard=0", SIGSTOP}),
     [](const ::testing::TestParamInfo<Fault>& info) { return info.param.name; });
 
 class EndTest : public FaultTest {};

@@ -18,17 +18,45 @@ WorkerConfig Config(const std::string& strategy, int workers) {
 
 BucketPlan OneBucket() { return *BucketPlan::Create({{"a", {3}, "float32"}}, 4, 4); }
 
+Member Announced(const WorkerConfig& config) {
+  Member member;
+  (*SynchronizerFactory::Create(config))->Announce(&member);
+  return member;
+}
+
 TEST(SynchronizerFactoryTest, ARingListensAndOthersDoNot) {
-  EXPECT_THAT((*SynchronizerFactory::Create(Config("ring", 2)))->data_endpoint(),
-              HasSubstr("127.0.0.1:"));
-  EXPECT_EQ((*SynchronizerFactory::Create(Config("ring", 1)))->data_endpoint(), "");
-  EXPECT_EQ((*SynchronizerFactory::Create(Config("ps", 2)))->data_endpoint(), "");
-  EXPECT_EQ((*SynchronizerFactory::Create(Config("local", 2)))->data_endpoint(), "");
+  WorkerConfig config = Config("ring", 2);
+  EXPECT_THAT(Announced(config).data_endpoint(), HasSubstr("127.0.0.1:"));
+  EXPECT_NE(Announced(config).local_endpoint(), "");
+  config.job.ring_link = "grpc";
+  EXPECT_THAT(Announced(config).data_endpoint(), HasSubstr("127.0.0.1:"));
+  EXPECT_EQ(Announced(config).local_endpoint(), "");
+  for (const auto& quiet : {Config("ring", 1), Config("ps", 2), Config("local", 2)}) {
+    EXPECT_EQ(Announced(quiet).data_endpoint(), "") << quiet.job.strategy;
+  }
+}
+
+TEST(SynchronizerFactoryTest, GradientsAreSharedWhereNeighboursMayReadThem) {
+  WorkerConfig config = Config("ring", 2);
+  EXPECT_EQ(SynchronizerFactory::GradientPlacement(config), Arena::Placement::kShared);
+  config.job.ring_link = "tcp";
+  EXPECT_EQ(SynchronizerFactory::GradientPlacement(config), Arena::Placement::kHeap);
+  for (const auto& other : {Config("ring", 1), Config("ps", 2), Config("local", 2)}) {
+    EXPECT_EQ(SynchronizerFactory::GradientPlacement(other), Arena::Placement::kHeap);
+  }
+}
+
+absl::StatusOr<SynchronizerFactory::Product> Make(const WorkerConfig& config,
+                                                  const Membership& membership) {
+  const BucketPlan plan = OneBucket();
+  const auto gradients = *Arena::Create(3, Arena::Placement::kHeap);
+  return (*SynchronizerFactory::Create(config))
+      ->Make({&membership, &plan, gradients.get(), nullptr});
 }
 
 TEST(SynchronizerFactoryTest, OneRankTrainsAloneInLocalAndRing) {
   for (const char* strategy : {"local", "ring"}) {
-    auto product = (*SynchronizerFactory::Create(Config(strategy, 1)))->Make({}, OneBucket());
+    auto product = Make(Config(strategy, 1), {});
     ASSERT_TRUE(product.ok()) << product.status();
     std::vector<float> parameters = {1, 2, 3};
     const std::vector<float> gradients = {20, 20, 20};
@@ -43,7 +71,7 @@ TEST(SynchronizerFactoryTest, OneRankTrainsAloneInLocalAndRing) {
 
 TEST(SynchronizerFactoryTest, BadInputIsNamed) {
   EXPECT_THAT(std::string(SynchronizerFactory::Create(Config("gossip", 2)).status().message()),
-              HasSubstr("--strategy=gossip: must be one of ps, ring, local"));
+              HasSubstr("--strategy=gossip: must be one of ps, ring, local, nccl"));
   WorkerConfig config = Config("ring", 2);
   config.network.listen = "203.0.113.77";
   EXPECT_THAT(std::string(SynchronizerFactory::Create(config).status().message()),
@@ -57,8 +85,8 @@ TEST(SynchronizerFactoryTest, AMemberWithoutEndpointIsNamed) {
     member->mutable_id()->set_role(ROLE_WORKER);
     member->mutable_id()->set_rank(rank);
   }
-  auto product = (*SynchronizerFactory::Create(Config("ring", 2)))->Make(membership, OneBucket());
-  EXPECT_THAT(std::string(product.status().message()), HasSubstr("worker 1 published no usable"));
+  EXPECT_THAT(std::string(Make(Config("ring", 2), membership).status().message()),
+              HasSubstr("worker 0 published no usable"));
 }
 
 }  // namespace

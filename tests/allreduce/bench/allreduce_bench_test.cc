@@ -63,10 +63,8 @@ std::string ReadFile(const std::string& path) {
 AllReduceBenchResult RunToJson(const std::string& contenders,
                                const std::vector<std::string>& more = {}) {
   const TemporaryFolder folder;
-  std::vector<std::string> flags = {absl::StrCat("--contenders=", contenders),
-                                    "--sizes=4,4K,1M",
-                                    "--rounds=2",
-                                    "--min_time=1ms",
+  std::vector<std::string> flags = {absl::StrCat("--contenders=", contenders), "--sizes=4,4K,1M",
+                                    "--rounds=2", "--min_time=1ms",
                                     absl::StrCat("--out=", folder.path())};
   flags.insert(flags.end(), more.begin(), more.end());
   const TestProcess::Ended ended = RunBench(flags);
