@@ -7,7 +7,7 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "allreduce/shm/futex.h"
+#include "allreduce/patience.h"
 #include "common/check.h"
 #include "common/element_range.h"
 #include "common/reduction.h"
@@ -152,16 +152,16 @@ absl::Status DirectAllReducer::SumInWindows(const Exchange& exchange) {
   for (int64_t begin = 0; begin < longest; begin += width) {
     for (int64_t chunk = 0; chunk < size(); ++chunk) {
       const ElementRange part = part_of(chunk, begin);
-      std::memcpy(Staging(group_.index, kIn) + chunk * width, exchange.in.data() + part.begin,
-                  part.length * sizeof(float));
+      Copy(exchange.in.subspan(part.begin, part.length),
+           {Staging(group_.index, kIn) + chunk * width, static_cast<size_t>(part.length)});
     }
     RINGSIDE_RETURN_IF_ERROR(Meet(exchange.deadline));
     FoldOwn({group_.index * width, part_of(group_.index, begin).length});
     RINGSIDE_RETURN_IF_ERROR(Meet(exchange.deadline));
     for (int64_t chunk = 0; chunk < size(); ++chunk) {
       const ElementRange part = part_of(chunk, begin);
-      std::memcpy(exchange.out.data() + part.begin, Staging(group_.index, kOut) + chunk * width,
-                  part.length * sizeof(float));
+      Copy({Staging(group_.index, kOut) + chunk * width, static_cast<size_t>(part.length)},
+           exchange.out.subspan(part.begin, part.length));
     }
   }
   return absl::OkStatus();
@@ -170,12 +170,12 @@ absl::Status DirectAllReducer::SumInWindows(const Exchange& exchange) {
 void DirectAllReducer::FoldOwn(ElementRange range) {
   float* const own = outs_[group_.index];
   for (int64_t begin = range.begin; begin < range.end(); begin += kBlockElements) {
-    const int64_t length = std::min(kBlockElements, range.end() - begin);
+    const auto length = static_cast<size_t>(std::min(kBlockElements, range.end() - begin));
     for (int64_t k = 0; k < size(); ++k) terms_[k] = ins_[(group_.index + k) % size()] + begin;
-    Fold(terms_, absl::MakeSpan(own + begin, length));
+    const absl::Span<float> sum(own + begin, length);
+    Fold(terms_, sum);
     for (int index = 0; index < group_.size(); ++index) {
-      if (index != group_.index)
-        std::memcpy(outs_[index] + begin, own + begin, length * sizeof(float));
+      if (index != group_.index) Copy(sum, {outs_[index] + begin, length});
     }
   }
 }
@@ -248,7 +248,7 @@ absl::Status DirectAllReducer::Meet(absl::Time deadline) {
   boards_[group_.index]->come.store(++meetings_, std::memory_order_relaxed);
   if (meeting_->Come(group_.size())) return absl::OkStatus();
   const auto over = [&] { return meeting_->ended() != ended; };
-  while (!Spin(over)) {
+  while (!AwaitPatiently(over)) {
     const absl::Time now = absl::Now();
     meeting_->Sleep(ended, std::min(kLongestSleep, deadline - now));
     if (over()) break;

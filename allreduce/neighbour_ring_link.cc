@@ -11,7 +11,7 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "allreduce/shm/futex.h"
+#include "allreduce/patience.h"
 #include "common/network/poll.h"
 #include "common/status_macros.h"
 #include "common/suspects.h"
@@ -66,6 +66,7 @@ absl::StatusOr<FrameHeader> NeighbourRingLink::ReceiveHeader(absl::Time deadline
     FrameHeader header;
     RINGSIDE_ASSIGN_OR_RETURN(const bool received, receiver_->TryHeader(&header));
     if (received) {
+      patience_.Reset();
       last_received_ = absl::Now();
       return header;
     }
@@ -81,6 +82,7 @@ absl::Status NeighbourRingLink::ReceivePayload(absl::Span<uint8_t> into, absl::T
       RINGSIDE_RETURN_IF_ERROR(Wait(/*receiving=*/true, deadline));
       continue;
     }
+    patience_.Reset();
     into.remove_prefix(bytes);
     last_received_ = absl::Now();
   }
@@ -92,6 +94,7 @@ absl::StatusOr<absl::Span<const uint8_t>> NeighbourRingLink::NextPiece(absl::Tim
     RINGSIDE_RETURN_IF_ERROR(Progress());
     RINGSIDE_ASSIGN_OR_RETURN(const absl::Span<const uint8_t> piece, receiver_->TryPiece());
     if (!piece.empty()) {
+      patience_.Reset();
       last_received_ = absl::Now();
       return piece;
     }
@@ -145,7 +148,7 @@ bool NeighbourRingLink::Ready(bool receiving, bool sending) const {
 absl::Status NeighbourRingLink::WaitInMemory(bool receiving, absl::Time deadline) {
   const bool sending = !receiving || shm_sender_->has_waiting();
   const auto ready = [&] { return Ready(receiving, sending); };
-  if (Spin(ready)) return absl::OkStatus();
+  if (AwaitPatiently(ready)) return absl::OkStatus();
   SharedEvent& event = MailboxOf(*memory_)->event;
   event.Arm((receiving ? RingMailbox::kForFrames : 0) | (sending ? shm_sender_->WantTaking() : 0));
   const absl::Time now = absl::Now();
@@ -158,6 +161,8 @@ absl::Status NeighbourRingLink::WaitInMemory(bool receiving, absl::Time deadline
 }
 
 absl::Status NeighbourRingLink::WaitInPoll(bool receiving, absl::Time deadline) {
+  // A look is a try of the caller's.
+  if (patience_.Yield()) return absl::OkStatus();
   // Checked here too, because a peer that trickles would keep poll from ever timing out.
   if (absl::Now() >= deadline) return TimeoutError(receiving);
   const bool sending =
@@ -168,6 +173,7 @@ absl::Status NeighbourRingLink::WaitInPoll(bool receiving, absl::Time deadline) 
                       {interrupt_event_.get(), POLLIN, 0}};
   absl::StatusOr<bool> woken = true;
   if (!Ready(receiving, sending)) woken = PollUntil(absl::MakeSpan(entries), deadline);
+  patience_.Reset();
   if (receiving) RINGSIDE_RETURN_IF_ERROR(receiver_->Disarm());
   if (sending) RINGSIDE_RETURN_IF_ERROR(sender_->Disarm());
   RINGSIDE_RETURN_IF_ERROR(woken.status());

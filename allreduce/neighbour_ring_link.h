@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "allreduce/patience.h"
 #include "allreduce/ring_ends.h"
 #include "allreduce/ring_link.h"
 #include "allreduce/shm/own_memory.h"
@@ -70,6 +71,7 @@ class NeighbourRingLink final : public RingLink {
   const FileDescriptor interrupt_event_;  // readable once interrupted, so that poll wakes
 
   // Used by the one thread that sends and receives.
+  Patience patience_;  // before a sleep in poll
   absl::Time last_received_;
   absl::Time last_sent_;
 

@@ -18,7 +18,7 @@ constexpr size_t kMaxFoldTerms = 8;
 struct KernelTable {
   const char* name;
 
-  // out[i] = (terms[0][i] + terms[1][i]) + ...; 2 to kMaxFoldTerms terms, `out` may be one of them.
+  // out[i] = (terms[0][i] + terms[1][i]) + ...; 1 to kMaxFoldTerms terms, `out` may be one of them.
   void (*fold)(const float* const* terms, size_t count, float* out, size_t elements);
   // The same with stores that go past the caches: faster where terms and sum are larger than these,
   // slower elsewhere, and in place.

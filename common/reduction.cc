@@ -48,10 +48,8 @@ void FoldPart(absl::Span<const float* const> terms, int64_t whole_elements, absl
   const auto fold = past_caches ? BestKernels().fold_past_caches : BestKernels().fold;
   if (terms.size() > kMaxFoldTerms) {
     FoldManyTerms(terms, out, fold);
-  } else if (terms.size() > 1) {
+  } else {
     fold(terms.data(), terms.size(), out.data(), out.size());
-  } else if (!in_place) {
-    std::copy_n(terms[0], out.size(), out.data());
   }
 }
 
@@ -99,6 +97,22 @@ std::vector<const float*> Pointers(const std::vector<absl::Span<const float>>& g
 }
 
 }  // namespace
+
+void Copy(absl::Span<const float> from, absl::Span<float> to) {
+  RINGSIDE_CHECK(from.size() == to.size());
+  const float* const terms[] = {from.data()};
+  BestKernels().fold(terms, 1, to.data(), to.size());
+}
+
+void CopyBytes(absl::Span<const uint8_t> from, absl::Span<uint8_t> to) {
+  RINGSIDE_CHECK(from.size() == to.size());
+  // The kernels ask for no alignment.
+  const size_t floats = from.size() / sizeof(float);
+  Copy({reinterpret_cast<const float*>(from.data()), floats},
+       {reinterpret_cast<float*>(to.data()), floats});
+  const size_t done = floats * sizeof(float);
+  std::copy(from.begin() + done, from.end(), to.begin() + done);
+}
 
 void Add(absl::Span<const float> a, absl::Span<const float> b, absl::Span<float> out) {
   RINGSIDE_CHECK(a.size() == b.size() && a.size() == out.size());

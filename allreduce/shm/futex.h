@@ -14,20 +14,6 @@ namespace ringside {
 void SleepWhile(std::atomic<uint32_t>* word, uint32_t value, absl::Duration longest);
 void WakeAll(std::atomic<uint32_t>* word);
 
-// Looks at a condition for a few microseconds: shorter than a sleep and its end take. No longer,
-// because with more ranks than cores the one that is waited for may need this very core.
-template <typename Condition>
-bool Spin(const Condition& condition) {
-  constexpr int kPauses = 200;
-  for (int i = 0; i < kPauses; ++i) {
-    if (condition()) return true;
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
-  }
-  return condition();
-}
-
 }  // namespace ringside
 
 #endif  // RINGSIDE_ALLREDUCE_SHM_FUTEX_H_

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
+#include "common/reduction.h"
 
 namespace ringside {
 namespace {
@@ -92,7 +93,7 @@ absl::optional<OwnMemory::Location> ShmRingSender::Place(absl::Span<const uint8_
   if (location.has_value() || payload.empty()) return location.value_or(OwnMemory::Location{});
   if (taken() < staged_frames_[next_buffer_]) return absl::nullopt;
   uint8_t* const buffer = own_.staging().data() + next_buffer_ * kMaxFramePayloadBytes;
-  std::memcpy(buffer, payload.data(), payload.size());
+  CopyBytes(payload, absl::MakeSpan(buffer, payload.size()));
   staged_frames_[next_buffer_] = put_ + 1;
   next_buffer_ = (next_buffer_ + 1) % kShmStagingBuffers;
   return own_.Locate(absl::MakeConstSpan(buffer, payload.size()));
@@ -160,7 +161,7 @@ absl::StatusOr<bool> ShmRingReceiver::TryHeader(FrameHeader* header) {
 
 absl::StatusOr<size_t> ShmRingReceiver::TryReceive(absl::Span<uint8_t> into) {
   const size_t bytes = std::min(into.size(), payload_.size());
-  std::memcpy(into.data(), payload_.data(), bytes);
+  CopyBytes(payload_.first(bytes), into.first(bytes));
   payload_.remove_prefix(bytes);
   payload_bytes_.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
   if (payload_.empty()) Release();

@@ -1,0 +1,58 @@
+// What to do before sleeping for a peer that is expected soon: look for a few microseconds, then
+// give the core away between looks, for a while.
+//
+// A sleep and its end take longer than most waits of a collective. And peers that sleep and wake
+// each other look to the kernel like one thread of work, which it keeps on one core, although
+// another one idles; peers that stay runnable are spread. Yielding, not spinning, because with more
+// ranks than cores the peer may need this very core.
+#ifndef RINGSIDE_ALLREDUCE_PATIENCE_H_
+#define RINGSIDE_ALLREDUCE_PATIENCE_H_
+
+#include <sched.h>
+
+#include <chrono>
+
+namespace ringside {
+
+// How long to yield before a sleep. Longer than a hand-over and the copy behind it, much shorter
+// than a backward pass.
+constexpr std::chrono::microseconds kPatience{100};
+
+// One wait. Thread-compatible.
+class Patience {
+ public:
+  // True: look again. False: it is time to sleep.
+  bool Yield() {
+    const auto now = std::chrono::steady_clock::now();
+    if (until_ == std::chrono::steady_clock::time_point()) until_ = now + kPatience;
+    if (now >= until_) return false;
+    sched_yield();
+    return true;
+  }
+  // The wait is over; the next one starts anew.
+  void Reset() { until_ = {}; }
+
+ private:
+  std::chrono::steady_clock::time_point until_;
+};
+
+// True as soon as the condition is; false when patience is at its end.
+template <typename Condition>
+bool AwaitPatiently(const Condition& condition) {
+  constexpr int kPauses = 200;  // a few microseconds
+  for (int i = 0; i < kPauses; ++i) {
+    if (condition()) return true;
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+  Patience patience;
+  while (!condition()) {
+    if (!patience.Yield()) return condition();
+  }
+  return true;
+}
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_ALLREDUCE_PATIENCE_H_
