@@ -19,8 +19,8 @@ namespace {
 
 // How long one sleep lasts at most, since a peer that dies wakes nobody.
 constexpr absl::Duration kLongestSleep = absl::Milliseconds(10);
-// What is folded at a time before it is copied to the others: it stays in the first-level cache.
-constexpr int64_t kBlockElements = 4096;
+// What is folded at a time before it is copied to all ranks.
+constexpr int64_t kBlockElements = 2048;
 
 constexpr int64_t kFloatBytes = sizeof(float);
 
@@ -130,7 +130,7 @@ absl::Status DirectAllReducer::SumShort(const Exchange& exchange) {
 
 absl::Status DirectAllReducer::SumLong(const Exchange& exchange) {
   const auto elements = static_cast<int64_t>(exchange.in.size());
-  FoldOwn(Part({0, elements}, size(), group_.index));
+  FoldOwn(Part({0, elements}, size(), group_.index), elements);
   return Meet(exchange.deadline);
 }
 
@@ -156,7 +156,7 @@ absl::Status DirectAllReducer::SumInWindows(const Exchange& exchange) {
            {Staging(group_.index, kIn) + chunk * width, static_cast<size_t>(part.length)});
     }
     RINGSIDE_RETURN_IF_ERROR(Meet(exchange.deadline));
-    FoldOwn({group_.index * width, part_of(group_.index, begin).length});
+    FoldOwn({group_.index * width, part_of(group_.index, begin).length}, width);
     RINGSIDE_RETURN_IF_ERROR(Meet(exchange.deadline));
     for (int64_t chunk = 0; chunk < size(); ++chunk) {
       const ElementRange part = part_of(chunk, begin);
@@ -167,15 +167,15 @@ absl::Status DirectAllReducer::SumInWindows(const Exchange& exchange) {
   return absl::OkStatus();
 }
 
-void DirectAllReducer::FoldOwn(ElementRange range) {
-  float* const own = outs_[group_.index];
+void DirectAllReducer::FoldOwn(ElementRange range, int64_t whole_elements) {
+  alignas(64) float block[kBlockElements];  // stays in the first-level cache
   for (int64_t begin = range.begin; begin < range.end(); begin += kBlockElements) {
     const auto length = static_cast<size_t>(std::min(kBlockElements, range.end() - begin));
     for (int64_t k = 0; k < size(); ++k) terms_[k] = ins_[(group_.index + k) % size()] + begin;
-    const absl::Span<float> sum(own + begin, length);
+    const absl::Span<float> sum(block, length);
     Fold(terms_, sum);
     for (int index = 0; index < group_.size(); ++index) {
-      if (index != group_.index) Copy(sum, {outs_[index] + begin, length});
+      CopyPart(sum, {outs_[index] + begin, length}, whole_elements);
     }
   }
 }

@@ -78,8 +78,8 @@ class DirectAllReducer final : public AllReducer {
   absl::Status SumShort(const Exchange& exchange);
   absl::Status SumLong(const Exchange& exchange);
   absl::Status SumInWindows(const Exchange& exchange);
-  // Folds this part of ins_ and writes it to all of outs_.
-  void FoldOwn(ElementRange range);
+  // Folds this part of ins_ and writes it to all of outs_, which are that long altogether.
+  void FoldOwn(ElementRange range, int64_t whole_elements);
   void Announce(const Exchange& exchange);
   // Whether all announce this very sum.
   absl::Status CheckAnnouncements(const Exchange& exchange) const;

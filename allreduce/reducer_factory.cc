@@ -1,6 +1,7 @@
 #include "allreduce/reducer_factory.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -24,6 +25,7 @@
 namespace ringside {
 namespace {
 
+constexpr int64_t kFarLookahead = 16;  // 4 MiB of default segments: 1 Gbit/s over 30 ms
 constexpr absl::Duration kHelloTimeout =
     absl::Seconds(5);  // after which a silent caller is dropped
 
@@ -86,6 +88,15 @@ class Maker {
       if (!IsNear(index)) return false;
     }
     return true;
+  }
+  // In segments; from what all ranks know, because it must be the same on all. A segment in the
+  // caches is cheap to pass on through a socket; shared memory is best read in one go; between
+  // hosts the line is to be filled (docs/rationale.md).
+  int64_t Lookahead() const {
+    for (int index = 0; group_.size() > 1 && index < group_.size(); ++index) {
+      if (!SameHost(config_.peers[0].host, config_.peers[index].host)) return kFarLookahead;
+    }
+    return SharesMemory() ? std::numeric_limits<int64_t>::max() : 1;
   }
   bool WantsDirect() const { return config_.schedule != "ring" && DirectIsPossible(); }
 
@@ -213,6 +224,7 @@ class Maker {
 
   absl::StatusOr<MadeReducer> FinishRing(std::unique_ptr<RingReceiver> receiver,
                                          std::unique_ptr<RingSender> sender) {
+    reads_in_place_ = receiver->link() == "shm";
     made_.facts["left_link"] = receiver->link();
     made_.facts["right_link"] = sender->link();
     RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<RingLink> link,
@@ -226,6 +238,8 @@ class Maker {
     config.group = group_;
     config.link = std::move(link);
     config.segment_bytes = std::min(config_.segment_bytes, kMaxFramePayloadBytes);
+    config.lookahead = Lookahead();
+    config.in_place_link = reads_in_place_;
     config.step_timeout = config_.step_timeout;
     if (group_.size() > 1) {
       config.wire_dtype = config_.wire_dtype;
@@ -348,6 +362,7 @@ class Maker {
   const absl::Time deadline_;
   std::unique_ptr<Arena> wire_;
   std::unique_ptr<OwnMemory> memory_;  // null: none is shared
+  bool reads_in_place_ = false;        // the left neighbour's memory
   MadeReducer made_;
 };
 

@@ -44,6 +44,10 @@ absl::StatusOr<std::unique_ptr<RingAllReducer>> RingAllReducer::Create(Config co
     return absl::InvalidArgumentError(absl::StrCat(
         "segments of ", config.segment_bytes, " bytes; allowed: 4 to ", kMaxFramePayloadBytes));
   }
+  if (config.lookahead < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("lookahead of ", config.lookahead, " segments; it must be at least 1"));
+  }
   if (config.step_timeout <= absl::ZeroDuration()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "step timeout of ", absl::FormatDuration(config.step_timeout), "; it must be positive"));
@@ -58,6 +62,8 @@ RingAllReducer::RingAllReducer(Config config)
     : group_(std::move(config.group)),
       link_(std::move(config.link)),
       segment_elements_(config.segment_bytes / static_cast<int64_t>(sizeof(float))),
+      lookahead_(config.lookahead),
+      in_place_link_(config.in_place_link),
       step_timeout_(config.step_timeout),
       wire_dtype_(config.wire_dtype),
       wire_(std::move(config.wire)) {}
@@ -75,27 +81,33 @@ absl::Status RingAllReducer::Sum(CollectiveId id, absl::Span<const float> in,
     if (in.data() != out.data()) std::memcpy(out.data(), in.data(), in.size() * sizeof(float));
     return absl::OkStatus();
   }
-  Exchange exchange{
-      id,
-      RingSchedule(group_.index, group_.size(), static_cast<int64_t>(in.size()), segment_elements_),
-      in, out, absl::Now() + step_timeout_};
+  Exchange exchange{id,
+                    RingSchedule(group_.index, group_.size(), static_cast<int64_t>(in.size()),
+                                 segment_elements_, lookahead_),
+                    in, out, absl::Now() + step_timeout_};
   const absl::Status status = Run(&exchange);
   return status.ok() ? status : Fail(Explain(exchange, status));
 }
 
 absl::Status RingAllReducer::Run(Exchange* exchange) {
   const RingSchedule& schedule = exchange->schedule;
-  const int own_chunk = schedule.step(0).send_chunk;
-  for (int64_t i = 0; i < schedule.num_segments(own_chunk); ++i) {
-    const ElementRange range = schedule.segment(own_chunk, i);
-    link_->Send(HeaderOf(*exchange, RingSchedule::Phase::kReduceScatter, range, group_.rank()),
-                Encoded(range, exchange->in.subspan(range.begin, range.length)));
-  }
-  for (exchange->step = 0; exchange->step < schedule.num_steps(); ++exchange->step) {
-    const int64_t segments = schedule.num_segments(schedule.step(exchange->step).receive_chunk);
-    for (int64_t i = 0; i < segments; ++i) RINGSIDE_RETURN_IF_ERROR(ReceiveSegment(exchange, i));
+  for (int64_t i = 0; i < schedule.lookahead(); ++i) SendOwn(*exchange, i);
+  for (int64_t wave = 0; wave < schedule.num_waves(); ++wave) {
+    SendOwn(*exchange, wave + schedule.lookahead());
+    for (exchange->step = 0; exchange->step < schedule.num_steps(); ++exchange->step) {
+      const int64_t segment = schedule.segment_in_wave(wave, exchange->step);
+      if (segment >= 0) RINGSIDE_RETURN_IF_ERROR(ReceiveSegment(exchange, segment));
+    }
   }
   return link_->Flush(exchange->deadline);
+}
+
+void RingAllReducer::SendOwn(const Exchange& exchange, int64_t number) {
+  const int chunk = exchange.schedule.step(0).send_chunk;
+  if (number >= exchange.schedule.num_segments(chunk)) return;
+  const ElementRange range = exchange.schedule.segment(chunk, number);
+  link_->Send(HeaderOf(exchange, RingSchedule::Phase::kReduceScatter, range, group_.rank()),
+              Encoded(range, exchange.in.subspan(range.begin, range.length)));
 }
 
 // What arrives in a step is what the next step sends, so it goes on at once. A segment (in `out` or
@@ -130,7 +142,8 @@ absl::Status RingAllReducer::AddPayload(const Exchange& exchange, ElementRange r
     const absl::Span<const float> own = exchange.in.subspan(range.begin, elements);
     const absl::Span<float> sum = exchange.out.subspan(range.begin, elements);
     if (wire_dtype_ == WireDtype::kFloat32) {
-      Add({reinterpret_cast<const float*>(piece.data()), static_cast<size_t>(elements)}, own, sum);
+      AddPart({reinterpret_cast<const float*>(piece.data()), static_cast<size_t>(elements)}, own,
+              sum, in_place_link_ ? static_cast<int64_t>(exchange.out.size()) : elements);
     } else {
       AddDecoded(wire_dtype_, piece, own, sum);
     }
@@ -141,12 +154,25 @@ absl::Status RingAllReducer::AddPayload(const Exchange& exchange, ElementRange r
 
 absl::Status RingAllReducer::KeepPayload(const Exchange& exchange, ElementRange range) {
   const absl::Span<float> sum = exchange.out.subspan(range.begin, range.length);
+  if (wire_dtype_ == WireDtype::kFloat32 && in_place_link_) return CopyPayload(exchange, sum);
   if (wire_dtype_ == WireDtype::kFloat32) {
     return link_->ReceivePayload(
         {reinterpret_cast<uint8_t*>(sum.data()), sum.size() * sizeof(float)}, exchange.deadline);
   }
   RINGSIDE_RETURN_IF_ERROR(link_->ReceivePayload(WireOf(range), exchange.deadline));
   DecodeWire(wire_dtype_, WireOf(range), sum);
+  return absl::OkStatus();
+}
+
+absl::Status RingAllReducer::CopyPayload(const Exchange& exchange, absl::Span<float> sum) {
+  while (!sum.empty()) {
+    RINGSIDE_ASSIGN_OR_RETURN(const absl::Span<const uint8_t> piece,
+                              link_->NextPiece(exchange.deadline));
+    const size_t elements = piece.size() / sizeof(float);
+    CopyPart({reinterpret_cast<const float*>(piece.data()), elements}, sum.first(elements),
+             static_cast<int64_t>(exchange.out.size()));
+    sum.remove_prefix(elements);
+  }
   return absl::OkStatus();
 }
 
@@ -219,11 +245,14 @@ absl::Status RingAllReducer::CheckHeader(const Exchange& exchange, const FrameHe
 std::string RingAllReducer::DescribePosition(const Exchange& exchange, const FrameHeader& expected,
                                              const FrameHeader& got) const {
   bool passed = false;
-  for (int number = 0; number < exchange.schedule.num_steps(); ++number) {
-    const RingSchedule::Step step = exchange.schedule.step(number);
-    for (int64_t i = 0; i < exchange.schedule.num_segments(step.receive_chunk); ++i) {
-      const FrameHeader candidate = HeaderOf(
-          exchange, step.phase, exchange.schedule.segment(step.receive_chunk, i), group_.left());
+  for (int64_t wave = 0; wave < exchange.schedule.num_waves(); ++wave) {
+    for (int number = 0; number < exchange.schedule.num_steps(); ++number) {
+      const int64_t segment = exchange.schedule.segment_in_wave(wave, number);
+      if (segment < 0) continue;
+      const RingSchedule::Step step = exchange.schedule.step(number);
+      const FrameHeader candidate =
+          HeaderOf(exchange, step.phase, exchange.schedule.segment(step.receive_chunk, segment),
+                   group_.left());
       if (candidate == expected) passed = true;
       if (candidate.kind == got.kind && candidate.offset == got.offset) {
         return passed ? "a gap: frames before it are missing" : "a duplicate";

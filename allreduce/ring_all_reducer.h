@@ -33,6 +33,12 @@ class RingAllReducer final : public AllReducer {
     Group group;
     std::unique_ptr<RingLink> link;  // to the neighbours of the group; none for a group of one
     int64_t segment_bytes = kMaxFramePayloadBytes;  // of float32 values behind a frame
+    // Of RingSchedule; the same on all ranks.
+    int64_t lookahead = 1;
+    // The link lends payload in the neighbour's memory: sums that are larger than the caches are
+    // stored past them, for no kernel reads them on their way. Whole chunks are then best as the
+    // lookahead.
+    bool in_place_link = false;
     WireDtype wire_dtype = WireDtype::kFloat32;
     // What 16-bit values are sent from, as many as the longest sum has elements; shared where the
     // link is to read it in place. None for kFloat32.
@@ -41,8 +47,8 @@ class RingAllReducer final : public AllReducer {
   };
 
   // INVALID_ARGUMENT: no link for a group of several, an index outside of the group, a segment
-  // below 4 bytes or above 1 MiB, a timeout that is not positive, a 16-bit wire dtype without a
-  // wire arena.
+  // below 4 bytes or above 1 MiB, a lookahead below 1, a timeout that is not positive, a 16-bit
+  // wire dtype without a wire arena.
   static absl::StatusOr<std::unique_ptr<RingAllReducer>> Create(Config config);
 
   // As AllReducer has it. An error says step, bucket, phase, how much had been received, and the
@@ -66,11 +72,14 @@ class RingAllReducer final : public AllReducer {
   explicit RingAllReducer(Config config);
 
   absl::Status Run(Exchange* exchange);
+  // Segment `number` of this rank's own chunk, if there is one.
+  void SendOwn(const Exchange& exchange, int64_t number);
   absl::Status ReceiveSegment(Exchange* exchange, int64_t segment);
   // Takes the payload of a partial sum, as it comes, and adds this rank's part.
   absl::Status AddPayload(const Exchange& exchange, ElementRange range);
   // Takes the payload of a finished sum.
   absl::Status KeepPayload(const Exchange& exchange, ElementRange range);
+  absl::Status CopyPayload(const Exchange& exchange, absl::Span<float> sum);
   // What is sent of these values: they themselves, or their rounded form in the wire arena, which
   // Encoded makes first.
   absl::Span<const uint8_t> Bytes(ElementRange range, absl::Span<const float> values);
@@ -92,6 +101,8 @@ class RingAllReducer final : public AllReducer {
   const Group group_;
   const std::unique_ptr<RingLink> link_;
   const int64_t segment_elements_;
+  const int64_t lookahead_;
+  const bool in_place_link_;
   const absl::Duration step_timeout_;
   const WireDtype wire_dtype_;
   const std::unique_ptr<Arena> wire_;  // used by Sum alone

@@ -32,9 +32,19 @@
 // because floating-point addition is not associative.
 //
 // What a step receives is what the next step sends. So a chunk need not arrive as a whole: it is
-// cut into segments, and each is added and sent on while the next one is still on its way. Every
-// link carries its segments in one fixed order, step by step, so that a receiver knows beforehand
-// what the next frame must be.
+// cut into segments, and each is added and sent on while the next one is still on its way. Steps
+// overlap: they run as waves, every step some segments (the lookahead) behind the one before. In
+// wave w a rank
+//
+//     sends segment w + lookahead of step 0, and then, for every step s from 0 on,
+//     receives segment w - s * lookahead of step s, which it then sends as that of step s + 1.
+//
+// Before the first wave it sends the first `lookahead` segments of step 0. What it sends in wave w
+// is then, in the same order, what its right neighbour receives in wave w + lookahead: every link
+// carries its segments in one fixed order, and a receiver knows beforehand what the next frame must
+// be. With a lookahead of 1 a segment is passed on while it is still in the caches, and no more
+// than about 2 N of them are on their way; a lookahead of a whole chunk is step after step. Long
+// distances need a longer one, to fill the line.
 //
 // Cost per rank of S bytes: all chunks but two, twice: about 2 (N-1)/N S sent and as much received
 // (ring_traffic.h). Source of the algorithm: Patarasuk and Yuan, "Bandwidth optimal all-reduce
@@ -59,8 +69,9 @@ class RingSchedule {
   };
 
   // For the rank at `index` of `size`, a buffer of `elements` and segments of at most
-  // `segment_elements`. 0 <= index < size, elements >= 0, segment_elements >= 1.
-  RingSchedule(int index, int size, int64_t elements, int64_t segment_elements);
+  // `segment_elements`. 0 <= index < size, elements >= 0, segment_elements >= 1, lookahead >= 1
+  // segments, the same on all ranks.
+  RingSchedule(int index, int size, int64_t elements, int64_t segment_elements, int64_t lookahead);
 
   int num_steps() const { return 2 * (size_ - 1); }
   Step step(int number) const;
@@ -71,6 +82,12 @@ class RingSchedule {
   int64_t num_segments(int chunk_number) const;
   ElementRange segment(int chunk_number, int64_t number) const;
 
+  // Segments; no more than a chunk has.
+  int64_t lookahead() const { return lookahead_; }
+  int64_t num_waves() const;
+  // The segment that step `number` receives in this wave; -1: none.
+  int64_t segment_in_wave(int64_t wave, int number) const;
+
   // Elements that this rank receives, all steps together.
   int64_t elements_to_receive() const;
 
@@ -79,6 +96,7 @@ class RingSchedule {
   int size_;
   int64_t elements_;
   int64_t segment_elements_;
+  int64_t lookahead_;
 };
 
 }  // namespace ringside

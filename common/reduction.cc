@@ -104,6 +104,17 @@ void Copy(absl::Span<const float> from, absl::Span<float> to) {
   BestKernels().fold(terms, 1, to.data(), to.size());
 }
 
+void CopyPart(absl::Span<const float> from, absl::Span<float> to, int64_t whole_elements) {
+  RINGSIDE_CHECK(from.size() == to.size());
+  FoldPart({from.data()}, whole_elements, to);
+}
+
+void AddPart(absl::Span<const float> a, absl::Span<const float> b, absl::Span<float> out,
+             int64_t whole_elements) {
+  RINGSIDE_CHECK(a.size() == b.size() && a.size() == out.size());
+  FoldPart({a.data(), b.data()}, whole_elements, out);
+}
+
 void CopyBytes(absl::Span<const uint8_t> from, absl::Span<uint8_t> to) {
   RINGSIDE_CHECK(from.size() == to.size());
   // The kernels ask for no alignment.

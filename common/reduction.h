@@ -25,6 +25,12 @@ namespace ringside {
 void Copy(absl::Span<const float> from, absl::Span<float> to);
 void CopyBytes(absl::Span<const uint8_t> from, absl::Span<uint8_t> to);
 
+// Copy and Add for a part of a vector of `whole_elements`, which is handled part by part: where the
+// whole is larger than the caches, stores go past them.
+void CopyPart(absl::Span<const float> from, absl::Span<float> to, int64_t whole_elements);
+void AddPart(absl::Span<const float> a, absl::Span<const float> b, absl::Span<float> out,
+             int64_t whole_elements);
+
 // out[i] = a[i] + b[i]. Equal lengths; `out` may be `a` or `b`, any other overlap is not allowed.
 void Add(absl::Span<const float> a, absl::Span<const float> b, absl::Span<float> out);
 

@@ -12,8 +12,9 @@ namespace ringside {
 
 // For N ranks on c cores: the first min(N, c) ranks at once add N-1 of N chunks, taking the partial
 // sum from the left neighbour's memory and the summand from their own, and then copy as many from
-// there, chunk by chunk as the ring meets them. One sample is (time of adding + time of copying) *
-// N / min(N, c): the cores have that many ranks to serve. The other ranks give no samples.
+// there, chunk by chunk as the ring meets them, again and again: each exchange finds in the caches
+// what the one before has left there. One sample is the time of an exchange * N / min(N, c): the
+// cores have that many ranks to serve. The other ranks give no samples.
 class MemoryTask final : public RankTask {
  public:
   // Errors of ConnectNeighbours and PeerMemory.
