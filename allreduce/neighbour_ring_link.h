@@ -71,7 +71,7 @@ class NeighbourRingLink final : public RingLink {
   const FileDescriptor interrupt_event_;  // readable once interrupted, so that poll wakes
 
   // Used by the one thread that sends and receives.
-  Patience patience_;  // before a sleep in poll
+  Patience patience_{kSocketPatience};  // before a sleep in poll
   absl::Time last_received_;
   absl::Time last_sent_;
 

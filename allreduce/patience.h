@@ -14,17 +14,20 @@
 
 namespace ringside {
 
-// How long to yield before a sleep. Longer than a hand-over and the copy behind it, much shorter
-// than a backward pass.
-constexpr std::chrono::microseconds kPatience{100};
+// How long to yield before a sleep, in shared memory and at a socket, whose hand-overs take longer.
+// More than a hand-over and the copy behind it, much less than a backward pass.
+constexpr std::chrono::microseconds kMemoryPatience{100};
+constexpr std::chrono::microseconds kSocketPatience{400};
 
 // One wait. Thread-compatible.
 class Patience {
  public:
+  explicit Patience(std::chrono::microseconds limit) : limit_(limit) {}
+
   // True: look again. False: it is time to sleep.
   bool Yield() {
     const auto now = std::chrono::steady_clock::now();
-    if (until_ == std::chrono::steady_clock::time_point()) until_ = now + kPatience;
+    if (until_ == std::chrono::steady_clock::time_point()) until_ = now + limit_;
     if (now >= until_) return false;
     sched_yield();
     return true;
@@ -33,6 +36,7 @@ class Patience {
   void Reset() { until_ = {}; }
 
  private:
+  const std::chrono::microseconds limit_;
   std::chrono::steady_clock::time_point until_;
 };
 
@@ -46,7 +50,7 @@ bool AwaitPatiently(const Condition& condition) {
     __builtin_ia32_pause();
 #endif
   }
-  Patience patience;
+  Patience patience(kMemoryPatience);
   while (!condition()) {
     if (!patience.Yield()) return condition();
   }

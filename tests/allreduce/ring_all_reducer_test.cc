@@ -60,6 +60,9 @@ TEST(RingAllReducerTest, RefusesABadConfiguration) {
   EXPECT_TRUE(absl::IsInvalidArgument(create([](auto* config) { config->segment_bytes = 3; })));
   EXPECT_TRUE(
       absl::IsInvalidArgument(create([](auto* config) { config->segment_bytes = (1 << 20) + 1; })));
+  EXPECT_TRUE(absl::IsInvalidArgument(create([](auto* config) { config->lookahead = 0; })));
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      create([](auto* config) { config->wire_dtype = WireDtype::kBFloat16; })));
   EXPECT_TRUE(absl::IsInvalidArgument(
       create([](auto* config) { config->step_timeout = absl::ZeroDuration(); })));
 }

@@ -13,7 +13,7 @@ namespace {
 
 // Counted along the schedule, segment by segment.
 TrafficCounters Counted(int64_t elements, int size, int index, int64_t segment) {
-  const RingSchedule schedule(index, size, elements, segment);
+  const RingSchedule schedule(index, size, elements, segment, 1);
   TrafficCounters sum;
   for (int step = 0; step < schedule.num_steps(); ++step) {
     const int sent = schedule.step(step).send_chunk;

@@ -1,6 +1,7 @@
 #include "common/arena.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdint>
 
@@ -16,6 +17,20 @@ TEST(ArenaTest, IsZeroedAlignedAndWritableToTheEnd) {
   for (float value : span) ASSERT_EQ(value, 0.0f);
   span.back() = 1;
   EXPECT_EQ((*arena)->span().back(), 1.0f);
+}
+
+TEST(ArenaTest, ASharedOneIsSeenThroughItsFile) {
+  auto arena = Arena::Create(5000, Arena::Placement::kShared);
+  ASSERT_TRUE(arena.ok()) << arena.status();
+  EXPECT_EQ((*arena)->placement(), Arena::Placement::kShared);
+  (*arena)->span()[4999] = 7;
+  float value = 0;
+  ASSERT_EQ(pread((*arena)->memory_fd(), &value, sizeof(value), 4999 * sizeof(float)),
+            static_cast<ssize_t>(sizeof(value)));
+  EXPECT_EQ(value, 7);
+  // Whoever maps it must be able to rely on its size.
+  EXPECT_NE(ftruncate((*arena)->memory_fd(), 0), 0);
+  EXPECT_EQ((*Arena::Create(1, Arena::Placement::kHeap))->memory_fd(), -1);
 }
 
 TEST(ArenaTest, MayBeEmpty) {
