@@ -24,8 +24,10 @@ constexpr int64_t kBlockElements = 2048;
 
 constexpr int64_t kFloatBytes = sizeof(float);
 
-bool IsShort(size_t elements) {
-  return static_cast<int64_t>(elements) * kFloatBytes <= DirectAllReducer::kShortBytes;
+bool IsShort(int64_t elements, int64_t size) {
+  constexpr int64_t kShortBytesPerPeer = 4 << 10;
+  return elements * kFloatBytes <=
+         std::min(DirectAllReducer::kSlotBytes, kShortBytesPerPeer * (size - 1));
 }
 
 absl::Span<const uint8_t> BytesOf(absl::Span<const float> values) {
@@ -106,7 +108,7 @@ absl::Status DirectAllReducer::Sum(CollectiveId id, absl::Span<const float> in,
 
 absl::Status DirectAllReducer::Run(const Exchange& exchange) {
   Announce(exchange);
-  if (IsShort(exchange.in.size())) return SumShort(exchange);
+  if (IsShort(static_cast<int64_t>(exchange.in.size()), size())) return SumShort(exchange);
   RINGSIDE_RETURN_IF_ERROR(Meet(exchange.deadline));
   RINGSIDE_RETURN_IF_ERROR(CheckAnnouncements(exchange));
   RINGSIDE_ASSIGN_OR_RETURN(const bool in_arenas, FindBuffers(exchange));
@@ -116,7 +118,7 @@ absl::Status DirectAllReducer::Run(const Exchange& exchange) {
 }
 
 absl::Status DirectAllReducer::SumShort(const Exchange& exchange) {
-  const int64_t slot = static_cast<int64_t>(short_sums_++ % 2) * kShortBytes;
+  const int64_t slot = static_cast<int64_t>(short_sums_++ % 2) * kSlotBytes;
   std::memcpy(Staging(group_.index, slot), exchange.in.data(), exchange.in.size() * sizeof(float));
   RINGSIDE_RETURN_IF_ERROR(Meet(exchange.deadline));
   RINGSIDE_RETURN_IF_ERROR(CheckAnnouncements(exchange));
@@ -138,7 +140,7 @@ absl::Status DirectAllReducer::SumLong(const Exchange& exchange) {
 absl::Status DirectAllReducer::SumInWindows(const Exchange& exchange) {
   const ElementRange whole{0, static_cast<int64_t>(exchange.in.size())};
   const int64_t width = kWindowBytes / kFloatBytes / size();
-  constexpr int64_t kIn = 2 * kShortBytes;
+  constexpr int64_t kIn = 2 * kSlotBytes;
   constexpr int64_t kOut = kIn + kWindowBytes;
   for (int index = 0; index < group_.size(); ++index) {
     ins_[index] = Staging(index, kIn);
@@ -328,7 +330,7 @@ void DirectAllReducer::Abort(absl::Status cause) {
 TrafficCounters DirectTraffic(absl::Span<const int64_t> elements, int size, int index) {
   TrafficCounters counters;
   for (const int64_t length : elements) {
-    const bool is_short = IsShort(static_cast<size_t>(length));
+    const bool is_short = IsShort(length, size);
     const int64_t read = is_short ? length : Part({0, length}, size, index).length;
     if (read == 0 || size < 2) continue;
     counters.payload_bytes_received += (size - 1) * read * kFloatBytes;

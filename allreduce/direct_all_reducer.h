@@ -9,6 +9,9 @@
 //              folds all of it for itself. One hand-over. There are two slots, used in turn: who
 //              writes a slot again has met everybody once since, who therefore has read it.
 //
+// A sum of S bytes over N ranks is short where S <= 4 KiB (N - 1), up to a slot of 64 KiB: the more
+// ranks, the dearer a meeting (measured, docs/rationale.md).
+//
 // Buffers outside of the shared arenas take part through windows of shared memory, part of every
 // chunk at a time.
 #ifndef RINGSIDE_ALLREDUCE_DIRECT_ALL_REDUCER_H_
@@ -48,9 +51,9 @@ class DirectAllReducer final : public AllReducer {
 
   // Of OwnMemory.
   static constexpr int64_t kControlBytes = sizeof(DirectBoard);
-  static constexpr int64_t kShortBytes = 64 << 10;  // longest short sum
+  static constexpr int64_t kSlotBytes = 64 << 10;
   static constexpr int64_t kWindowBytes = 1 << 20;
-  static constexpr int64_t kStagingBytes = 2 * kShortBytes + 2 * kWindowBytes;
+  static constexpr int64_t kStagingBytes = 2 * kSlotBytes + 2 * kWindowBytes;
 
   // INVALID_ARGUMENT: peers that do not fit the group, a timeout that is not positive.
   static absl::StatusOr<std::unique_ptr<DirectAllReducer>> Create(Config config);

@@ -48,8 +48,8 @@ INSTANTIATE_TEST_SUITE_P(
                     LinkCase("ShmFp16", "shm", "ring", true, kFp16)),
     AllReducerCaseName);
 
-// The unit of the direct schedule is what a short sum holds at most.
-constexpr int64_t kShortBytes = 64 << 10;
+// The unit of the direct schedule: what a short sum of two ranks holds at most.
+constexpr int64_t kShortBytes = 4 << 10;
 
 INSTANTIATE_TEST_SUITE_P(Direct, AllReducerSuite,
                          testing::Values(LinkCase("InArenas", "auto", "direct", true,
