@@ -57,6 +57,7 @@ format:
 	clang-format -i $(SOURCES)
 
 check-format:
+	@test -n "$(SOURCES)" || { echo "no sources to check: git ls-files has failed"; exit 1; }
 	clang-format --dry-run --Werror $(SOURCES)
 
 clean:

@@ -152,6 +152,10 @@ absl::Status DirectAllReducer::SumInWindows(const Exchange& exchange) {
   };
   const int64_t longest = Part(whole, size(), 0).length;
   for (int64_t begin = 0; begin < longest; begin += width) {
+    if (absl::Now() >= exchange.deadline) {
+      return absl::DeadlineExceededError(
+          absl::StrCat("not done within ", absl::FormatDuration(step_timeout_)));
+    }
     for (int64_t chunk = 0; chunk < size(); ++chunk) {
       const ElementRange part = part_of(chunk, begin);
       Copy(exchange.in.subspan(part.begin, part.length),
@@ -256,7 +260,7 @@ absl::Status DirectAllReducer::Meet(absl::Time deadline) {
     if (over()) break;
     if (interrupted_.load(std::memory_order_relaxed)) return absl::AbortedError("interrupted");
     RINGSIDE_RETURN_IF_ERROR(CheckPeers(ended));
-    if (absl::Now() >= deadline) return MissingError();
+    if (absl::Now() >= deadline && !over()) return MissingError();
   }
   return absl::OkStatus();
 }

@@ -106,7 +106,10 @@ absl::Status NeighbourRingLink::Flush(absl::Time deadline) {
   receiver_->Release();
   for (;;) {
     RINGSIDE_RETURN_IF_ERROR(Progress());
-    if (sender_->idle()) return absl::OkStatus();
+    if (sender_->idle()) {
+      patience_.Reset();
+      return absl::OkStatus();
+    }
     RINGSIDE_RETURN_IF_ERROR(Wait(/*receiving=*/false, deadline));
   }
 }
@@ -135,6 +138,8 @@ absl::Status NeighbourRingLink::Progress() {
 }
 
 absl::Status NeighbourRingLink::Wait(bool receiving, absl::Time deadline) {
+  // First, because a peer that trickles would keep every wait below from ever timing out.
+  if (absl::Now() >= deadline) return TimeoutError(receiving);
   // A stream end must be tried before it is waited for, which Progress and the caller have done.
   return shm_receiver_ != nullptr && shm_sender_ != nullptr ? WaitInMemory(receiving, deadline)
                                                             : WaitInPoll(receiving, deadline);
@@ -163,8 +168,6 @@ absl::Status NeighbourRingLink::WaitInMemory(bool receiving, absl::Time deadline
 absl::Status NeighbourRingLink::WaitInPoll(bool receiving, absl::Time deadline) {
   // A look is a try of the caller's.
   if (patience_.Yield()) return absl::OkStatus();
-  // Checked here too, because a peer that trickles would keep poll from ever timing out.
-  if (absl::Now() >= deadline) return TimeoutError(receiving);
   const bool sending =
       !sender_->idle() && (shm_sender_ == nullptr || !receiving || shm_sender_->has_waiting());
   const pollfd nothing = {-1, 0, 0};

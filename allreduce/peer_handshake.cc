@@ -16,7 +16,8 @@ namespace {
 // How long a refused rank stays to tell its callers what is wrong, who would else see a reset
 // connection.
 constexpr absl::Duration kFarewell = absl::Milliseconds(500);
-constexpr size_t kMaxCallers = 64;  // that are heard at a time; the oldest gives way
+// That are heard at a time, beyond those that are expected; the oldest gives way.
+constexpr size_t kMaxStrangers = 64;
 
 std::string CallerText(const Socket& socket) {
   return absl::StrCat("a caller from ", PeerText(socket));
@@ -145,7 +146,7 @@ absl::Status PeerHandshake::AcceptCallers(ListeningSocket* listener) {
     absl::StatusOr<std::unique_ptr<Socket>> socket = listener->Accept(absl::InfinitePast());
     if (absl::IsDeadlineExceeded(socket.status())) return absl::OkStatus();
     RINGSIDE_RETURN_IF_ERROR(socket.status());
-    if (callers_.size() == kMaxCallers) {
+    if (callers_.size() == config_.callers.size() + kMaxStrangers) {
       Refuse(&callers_.front(), "there are too many callers");
       callers_.pop_front();
     }

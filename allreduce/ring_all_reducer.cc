@@ -60,13 +60,13 @@ absl::StatusOr<std::unique_ptr<RingAllReducer>> RingAllReducer::Create(Config co
 
 RingAllReducer::RingAllReducer(Config config)
     : group_(std::move(config.group)),
+      wire_(std::move(config.wire)),
       link_(std::move(config.link)),
       segment_elements_(config.segment_bytes / static_cast<int64_t>(sizeof(float))),
       lookahead_(config.lookahead),
       in_place_link_(config.in_place_link),
       step_timeout_(config.step_timeout),
-      wire_dtype_(config.wire_dtype),
-      wire_(std::move(config.wire)) {}
+      wire_dtype_(config.wire_dtype) {}
 
 absl::Status RingAllReducer::Sum(CollectiveId id, absl::Span<const float> in,
                                  absl::Span<float> out) {

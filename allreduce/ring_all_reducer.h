@@ -99,13 +99,13 @@ class RingAllReducer final : public AllReducer {
 
   // Constant after construction.
   const Group group_;
+  const std::unique_ptr<Arena> wire_;  // used by Sum alone; outlives the link, which may still read
   const std::unique_ptr<RingLink> link_;
   const int64_t segment_elements_;
   const int64_t lookahead_;
   const bool in_place_link_;
   const absl::Duration step_timeout_;
   const WireDtype wire_dtype_;
-  const std::unique_ptr<Arena> wire_;  // used by Sum alone
 
   Mutex mutex_;
   absl::Status status_ ABSL_GUARDED_BY(mutex_);

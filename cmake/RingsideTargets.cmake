@@ -1,7 +1,8 @@
 # ringside_library(NAME SRCS ... HDRS ... DEPS ...)   a library; header-only when SRCS is empty
 # ringside_binary(NAME SRCS ... DEPS ...)             a program, placed in <build>/bin
 # ringside_benchmark(NAME SRCS ... DEPS ...)          a Google Benchmark program, placed beside them
-# ringside_test(NAME SRCS ... DEPS ... LABEL unit|integration|slow|gpu [DATA_DEPS target...])
+# ringside_test(NAME SRCS ... DEPS ... LABEL unit|integration|slow|gpu [LOCK name] [DATA_DEPS target...])
+#                                                     tests with the same LOCK never run at once
 # Sources and dependencies are listed, never globbed, so that the graph can be read here.
 
 function(ringside_library name)
@@ -41,7 +42,7 @@ function(ringside_test_headers)
 endfunction()
 
 function(ringside_test name)
-  cmake_parse_arguments(ARG "" "LABEL;TIMEOUT" "SRCS;DEPS;DATA_DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "LABEL;TIMEOUT;LOCK" "SRCS;DEPS;DATA_DEPS" ${ARGN})
   if(NOT ARG_LABEL)
     set(ARG_LABEL unit)
   endif()
@@ -55,6 +56,9 @@ function(ringside_test name)
   if(ARG_DATA_DEPS)
     add_dependencies(${name} ${ARG_DATA_DEPS})
   endif()
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
-    PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
+  set(properties LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
+  if(ARG_LOCK)
+    list(APPEND properties RESOURCE_LOCK ${ARG_LOCK})
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
 endfunction()

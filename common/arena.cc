@@ -27,7 +27,8 @@ absl::StatusOr<std::unique_ptr<Arena>> Arena::Create(int64_t elements, Placement
   int flags = MAP_PRIVATE | MAP_ANONYMOUS;
   if (placement == Placement::kShared) {
     memory_fd = memfd_create("ringside-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (memory_fd < 0) return no_memory();
+  }
+  if (memory_fd >= 0) {
     // Sealed, because a mapping of a file that shrinks is a trap for whoever reads it.
     if (ftruncate(memory_fd, static_cast<off_t>(mapped)) != 0 ||
         fcntl(memory_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {

@@ -19,8 +19,9 @@ class Arena {
  public:
   // Where the buffer lives. The synchronizer asks for a placement before the model's views are
   // made. kShared: a memfd without a name, which processes of this host can map once they are given
-  // its descriptor; gone with the last of them. Its pages are of 4 KiB where the kernel gives no
-  // huge ones to shared memory, so it takes longer to make.
+  // its descriptor; gone with the last of them. Where the system refuses memfds, the arena is a
+  // heap one, as placement() tells. Its pages are of 4 KiB where the kernel gives no huge ones to
+  // shared memory, so it takes longer to make.
   enum class Placement { kHeap, kShared };
 
   // INVALID_ARGUMENT: elements < 0. RESOURCE_EXHAUSTED: the kernel has no memory for it.

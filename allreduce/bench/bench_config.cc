@@ -56,6 +56,14 @@ absl::Status BenchConfig::Validate() const {
   RINGSIDE_RETURN_IF_ERROR(Positive("min_time", min_time));
   RINGSIDE_RETURN_IF_ERROR(Positive("timeout", timeout));
   RINGSIDE_RETURN_IF_ERROR(OneOf("wire_dtype", wire_dtype, {"fp32", "bf16", "fp16"}));
+  const bool direct = contenders.empty() || targets ||
+                      std::find(contenders.begin(), contenders.end(), "direct") != contenders.end();
+  if (wire_dtype != "fp32" && direct) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--wire_dtype=", wire_dtype,
+                     ": the direct schedule and --targets are for fp32 alone; name "
+                     "others, e.g. --contenders=ring_tcp,ring_shm"));
+  }
   if (formats.empty()) return absl::InvalidArgumentError("--format is empty");
   for (const std::string& format : formats) {
     RINGSIDE_RETURN_IF_ERROR(OneOf("format", format, {"table", "csv", "json"}));

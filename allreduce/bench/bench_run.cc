@@ -12,7 +12,6 @@ namespace ringside {
 namespace {
 
 constexpr int kCalibrationIterations = 3;
-constexpr int kMaxWarmup = 20;
 // By so much a rank's own deadline comes first, because it knows more.
 constexpr absl::Duration kRanksKnowMore = absl::Seconds(5);
 
@@ -126,7 +125,8 @@ absl::StatusOr<std::vector<AllReduceMeasurement>> BenchRun::MeasureSize(
   for (int round = 0; round < config_.rounds; ++round) {
     for (size_t turn = 0; turn < entries.size(); ++turn) {
       const size_t i = round % 2 == 0 ? turn : entries.size() - 1 - turn;
-      const int warmup = std::min(kMaxWarmup, std::max(1, iterations[i] / 10));
+      // Long enough for the kernel to spread ranks that it has woken on one core.
+      const int warmup = std::max(1, iterations[i] * 2 / 5);
       RINGSIDE_ASSIGN_OR_RETURN(std::vector<RankDone> answers,
                                 Turn(entries[i], world_size, bytes, warmup, iterations[i]));
       rounds[i].push_back(std::move(answers));

@@ -60,9 +60,14 @@ absl::StatusOr<std::unique_ptr<LoggedProcess>> LoggedProcess::Start(
   // The child cannot be reaped by anybody else, so its number is still its own. glibc's pidfd_open
   // is not declared for C++ everywhere.
   FileDescriptor end(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-  auto process = absl::WrapUnique(new LoggedProcess(pid, std::move(end), std::move(log)));
-  if (!process->end_.valid()) return CannotStart(argv[0], errno);
-  return process;
+  if (!end.valid()) {
+    const int why = errno;
+    kill(pid, SIGKILL);
+    while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    return CannotStart(argv[0], why);
+  }
+  return absl::WrapUnique(new LoggedProcess(pid, std::move(end), std::move(log)));
 }
 
 LoggedProcess::~LoggedProcess() {
@@ -77,7 +82,7 @@ bool LoggedProcess::WaitForEnd(absl::Time deadline) {
   if (ended_) return true;
   pollfd end = {end_.get(), POLLIN, 0};
   const absl::StatusOr<bool> ready = PollUntil(absl::MakeSpan(&end, 1), deadline);
-  if (end_.valid() && (!ready.ok() || !*ready)) return false;
+  if (!ready.ok() || !*ready) return false;
   while (waitpid(pid_, &wait_status_, 0) < 0 && errno == EINTR) {
   }
   ended_ = true;

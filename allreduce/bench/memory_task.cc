@@ -53,8 +53,8 @@ void MemoryTask::AddChunks(int64_t elements) {
   for (int step = 0; step < size - 1; ++step) {
     const ElementRange chunk =
         Part({0, elements}, size, (context_->rank() + 2 * size - 1 - step) % size);
-    Add(left_.subspan(chunk.begin, chunk.length), input_.subspan(chunk.begin, chunk.length),
-        output_.subspan(chunk.begin, chunk.length));
+    AddPart(left_.subspan(chunk.begin, chunk.length), input_.subspan(chunk.begin, chunk.length),
+            output_.subspan(chunk.begin, chunk.length), elements);
   }
 }
 
@@ -63,7 +63,8 @@ void MemoryTask::CopyChunks(int64_t elements) {
   const int size = context_->world_size();
   for (int step = 0; step < size - 1; ++step) {
     const ElementRange chunk = Part({0, elements}, size, (context_->rank() + size - step) % size);
-    Copy(left_.subspan(chunk.begin, chunk.length), output_.subspan(chunk.begin, chunk.length));
+    CopyPart(left_.subspan(chunk.begin, chunk.length), output_.subspan(chunk.begin, chunk.length),
+             elements);
   }
 }
 

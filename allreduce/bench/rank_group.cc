@@ -122,7 +122,9 @@ absl::StatusOr<bool> RankGroup::ReadReplies(absl::Time deadline) {
   std::vector<pollfd> waits;
   for (const Rank& rank : ranks_) {
     // Those that are done are watched too: one that ends now is the cause of what others will say.
-    waits.push_back({rank.socket->fd(), static_cast<short>(rank.done ? POLLRDHUP : POLLIN), 0});
+    // When all are to end, nobody who does is a cause of anything.
+    const int fd = rank.done && finishing_ ? -1 : rank.socket->fd();
+    waits.push_back({fd, static_cast<short>(rank.done ? POLLRDHUP : POLLIN), 0});
   }
   RINGSIDE_ASSIGN_OR_RETURN(const bool ready, PollUntil(absl::MakeSpan(waits), deadline));
   for (size_t i = 0; i < waits.size(); ++i) {
@@ -194,6 +196,7 @@ RankGroup::~RankGroup() {
   if (!connected || failed_) return;  // the processes' destructors end them
   RankRequest request;
   request.mutable_finish();
+  finishing_ = true;
   if (!Ask(request, kFarewell).ok()) return;
   const absl::Time deadline = absl::Now() + kFarewell;
   for (const auto& process : processes_) process->WaitForEnd(deadline);

@@ -69,6 +69,7 @@ class RankGroup {
   std::vector<std::unique_ptr<LoggedProcess>> processes_;  // one a rank, or one mpirun
   std::vector<Rank> ranks_;
   bool failed_ = false;
+  bool finishing_ = false;  // all ranks are asked to end
 };
 
 }  // namespace ringside

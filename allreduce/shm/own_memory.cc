@@ -16,6 +16,9 @@ absl::StatusOr<std::unique_ptr<OwnMemory>> OwnMemory::Create(
       std::unique_ptr<Arena> own,
       Arena::Create((control_bytes + staging_bytes) / static_cast<int64_t>(sizeof(float)),
                     Arena::Placement::kShared));
+  if (own->placement() != Arena::Placement::kShared) {
+    return absl::ResourceExhaustedError("the system gives out no memory files");
+  }
   std::vector<const Arena*> segments = {own.get()};
   for (const Arena* arena : arenas) {
     // What does not fit into one message is copied on the way, as memory of no arena is.

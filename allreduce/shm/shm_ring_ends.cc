@@ -70,10 +70,13 @@ absl::StatusOr<bool> ShmRingSender::Progress() {
   while (moved < waiting_.size() && TryPut(waiting_[moved].header, waiting_[moved].payload))
     ++moved;
   waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(moved));
-  return moved > 0;
+  const bool took = taken() != seen_taken_;
+  seen_taken_ = taken();
+  return moved > 0 || took;
 }
 
 bool ShmRingSender::TryPut(const FrameHeader& header, absl::Span<const uint8_t> payload) {
+  waits_for_buffer_ = false;
   if (!HasSlot()) return false;
   const absl::optional<OwnMemory::Location> location = Place(payload);
   if (!location.has_value()) return false;
@@ -91,7 +94,8 @@ bool ShmRingSender::TryPut(const FrameHeader& header, absl::Span<const uint8_t> 
 absl::optional<OwnMemory::Location> ShmRingSender::Place(absl::Span<const uint8_t> payload) {
   absl::optional<OwnMemory::Location> location = own_.Locate(payload);
   if (location.has_value() || payload.empty()) return location.value_or(OwnMemory::Location{});
-  if (taken() < staged_frames_[next_buffer_]) return absl::nullopt;
+  waits_for_buffer_ = taken() < staged_frames_[next_buffer_];
+  if (waits_for_buffer_) return absl::nullopt;
   uint8_t* const buffer = own_.staging().data() + next_buffer_ * kMaxFramePayloadBytes;
   CopyBytes(payload, absl::MakeSpan(buffer, payload.size()));
   staged_frames_[next_buffer_] = put_ + 1;

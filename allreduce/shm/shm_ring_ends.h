@@ -41,8 +41,8 @@ class ShmRingSender final : public RingSender {
   uint32_t WantTaking();
   // Whether Progress would find something to do, or everything has left.
   bool ready() const {
-    return waiting_.empty() ? taken() == put_
-                            : HasSlot() && taken() >= staged_frames_[next_buffer_];
+    if (waiting_.empty()) return taken() == put_;
+    return HasSlot() && (!waits_for_buffer_ || taken() >= staged_frames_[next_buffer_]);
   }
   // Frames are lent that have no place in the mailbox yet.
   bool has_waiting() const { return !waiting_.empty(); }
@@ -71,6 +71,8 @@ class ShmRingSender final : public RingSender {
   std::vector<uint64_t>
       staged_frames_;  // by staging buffer: number of the frame after which it is free
   size_t next_buffer_ = 0;
+  bool waits_for_buffer_ = false;  // the first of waiting_, not only for a slot
+  uint64_t seen_taken_ = 0;        // by the last Progress
   std::atomic<int64_t> payload_bytes_{0};
   std::atomic<int64_t> messages_{0};
 };

@@ -57,11 +57,12 @@ absl::Status CheckDevice(const std::string& text, const std::string& strategy) {
   RINGSIDE_ASSIGN_OR_RETURN(const Device device, ParseDevice(text));
   const bool on_gpu = device.kind != Device::Kind::kCpu;
   if (on_gpu == (strategy == "nccl")) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      on_gpu ? absl::StrCat("--device=", text, ": strategy ", strategy,
-                            " runs on the cpu; only nccl uses a GPU")
-             : absl::StrCat("--device=", text, ": strategy nccl needs a GPU, cuda:N or "
-                            "cuda:LOCAL_RANK"));
+  return absl::InvalidArgumentError(on_gpu
+                                        ? absl::StrCat("--device=", text, ": strategy ", strategy,
+                                                       " runs on the cpu; only nccl uses a GPU")
+                                        : absl::StrCat("--device=", text,
+                                                       ": strategy nccl needs a GPU, cuda:N or "
+                                                       "cuda:LOCAL_RANK"));
 }
 
 std::string Bool(bool value) { return value ? "true" : "false"; }
@@ -107,6 +108,10 @@ absl::Status JobConfig::Validate() const {
   RINGSIDE_RETURN_IF_ERROR(RequireKnown("wire_dtype", wire_dtype, {"fp32", "bf16", "fp16"}));
   RINGSIDE_RETURN_IF_ERROR(CheckDevice(device, strategy));
   RINGSIDE_RETURN_IF_ERROR(RequireFittingWireDtype(*this));
+  if (strategy == "ring" && schedule == "direct" && ring_link != "auto" && ring_link != "shm") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--ring_link=", ring_link, ": must be auto or shm with --schedule=direct"));
+  }
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("first_bucket_bytes", first_bucket_bytes, 4));
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("bucket_bytes", bucket_bytes, 4));
   if (frame_bytes < 4 || frame_bytes > kMaxFramePayloadBytes || frame_bytes % 4 != 0) {

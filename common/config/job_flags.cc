@@ -25,14 +25,15 @@ std::vector<std::string> Texts(const std::vector<int64_t>& numbers) {
 
 }  // namespace
 
-ABSL_FLAG(std::string, strategy, Defaults().strategy, 
+ABSL_FLAG(std::string, strategy, Defaults().strategy,
           "how gradients meet: ps, ring, local or nccl (NCCL's own all-reduce, on GPUs)");
 ABSL_FLAG(std::vector<std::string>, workers, {absl::StrCat(Defaults().workers)},
           "number of workers (ranks); a list, e.g. 1,2,4, for `ringside compare`");
 ABSL_FLAG(int, ps_shards, Defaults().ps_shards, "shards of the parameter server (strategy ps)");
-ABSL_FLAG(std::string, ring_link, Defaults().ring_link,
-          "transport between neighbours of the ring: auto (shm on one host, tcp across hosts), tcp, "
-          "uds, shm or grpc");
+ABSL_FLAG(
+    std::string, ring_link, Defaults().ring_link,
+    "transport between neighbours of the ring: auto (shm on one host, tcp across hosts), tcp, "
+    "uds, shm or grpc");
 ABSL_FLAG(std::string, schedule, Defaults().schedule,
           "how an all-reduce moves its chunks: ring, direct (one host, shared memory; reported as "
           "direct) or auto");

@@ -59,7 +59,7 @@ class FaultTest : public JobTest, public ::testing::WithParamInterface<Fault> {
           const auto size = std::filesystem::file_size(steps, error);
           return !error && size > 300'000;
         },
-        absl::Seconds(60));
+        absl::Seconds(180));
   }
 
   static pid_t FindChild(pid_t launcher, const std::string& binary, const std::string& flag) {
@@ -98,8 +98,9 @@ TEST_P(FaultTest, IsNamedByAllWithinTheLease) {
       << ended.output;
   EXPECT_TRUE(AwaitNoProcessMatching(folder(), absl::Seconds(5)).empty());
   // Shared memory and Unix sockets have no names that could stay behind.
-  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
-    EXPECT_THAT(entry.path().string(), ::testing::Not(HasSubstr("ringside")));
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm", error)) {
+    EXPECT_NE(entry.path().filename().string().rfind("ringside", 0), 0u) << entry.path();
   }
   // Every survivor says the same in its own last line.
   std::vector<std::string> survivors = {"worker-0", "worker-1", "worker-2"};

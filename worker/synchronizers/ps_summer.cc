@@ -231,11 +231,8 @@ void PsSummer::Fail(absl::Status status) {
 }
 
 void PsSummer::Abort(absl::Status cause) {
-  {
-    MutexLock lock(&mutex_);
-    failure_ = std::move(cause);
-    changed_.NotifyAll();
-  }
+  if (cause.ok()) cause = absl::AbortedError("aborted without a cause");
+  Fail(std::move(cause));
   CancelAll();
 }
 

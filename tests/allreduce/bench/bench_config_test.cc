@@ -56,6 +56,12 @@ TEST(BenchConfigTest, EveryBadValueIsNamed) {
       {[](BenchConfig* c) { c->sizes_bytes = {6}; }, "--sizes: 6 is no multiple of 4 bytes"},
       {[](BenchConfig* c) { c->sizes_bytes = {}; }, "--sizes is empty"},
       {[](BenchConfig* c) { c->rounds = 0; }, "--rounds=0: must be at least 1"},
+      {[](BenchConfig* c) { c->wire_dtype = "bf16"; }, "--wire_dtype=bf16: the direct schedule"},
+      {[](BenchConfig* c) {
+         c->wire_dtype = "fp16";
+         c->contenders = {"ring_shm", "direct"};
+       },
+       "--wire_dtype=fp16: the direct schedule"},
       {[](BenchConfig* c) { c->segment_bytes = 3; }, "--segment_bytes=3: must be at least 4"},
       {[](BenchConfig* c) { c->min_time = absl::ZeroDuration(); }, "--min_time=0"},
       {[](BenchConfig* c) { c->timeout = absl::InfiniteDuration(); }, "--timeout=inf"},

@@ -435,7 +435,7 @@ class SilentMember {
 };
 
 TEST(CoordinatorClusterTest, ASilentMemberIsNamedWithinTheLease) {
-  const absl::Duration lease = absl::Seconds(2);
+  const absl::Duration lease = absl::Seconds(5);
   const auto server = StartServer(ServerConfig(lease));
   VerdictProbe probe;
   std::unique_ptr<CoordinatorClient> client;
@@ -516,7 +516,7 @@ TEST(CoordinatorClusterTest, ASuspicionIsResolvedByThePrimaryCause) {
 }
 
 TEST(CoordinatorClusterTest, ASuspicionAloneIsAVerdictWithinTheLease) {
-  const absl::Duration lease = absl::Seconds(1);
+  const absl::Duration lease = absl::Seconds(5);
   const auto server = StartServer(ServerConfig(lease));
   const Clients clients = JoinAll(*server, 2);
   const absl::Time start = absl::Now();
