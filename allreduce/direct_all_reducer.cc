@@ -254,7 +254,7 @@ absl::Status DirectAllReducer::Meet(absl::Time deadline) {
   boards_[group_.index]->come.store(++meetings_, std::memory_order_relaxed);
   if (meeting_->Come(group_.size())) return absl::OkStatus();
   const auto over = [&] { return meeting_->ended() != ended; };
-  while (!AwaitPatiently(over)) {
+  while (!AwaitPatiently(over, &patience_)) {
     const absl::Time now = absl::Now();
     meeting_->Sleep(ended, std::min(kLongestSleep, deadline - now));
     if (over()) break;

@@ -26,6 +26,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "allreduce/all_reducer.h"
+#include "allreduce/patience.h"
 #include "allreduce/shm/direct_board.h"
 #include "allreduce/shm/own_memory.h"
 #include "allreduce/shm/peer_memory.h"
@@ -112,6 +113,7 @@ class DirectAllReducer final : public AllReducer {
   uint64_t sums_ = 0;
   uint64_t short_sums_ = 0;
   uint64_t meetings_ = 0;
+  Patience patience_{kMemoryPatience};
   std::vector<const float*> ins_;  // by index
   std::vector<float*> outs_;
   std::vector<const float*> terms_;  // of the fold of the own chunk, in law order

@@ -153,7 +153,7 @@ bool NeighbourRingLink::Ready(bool receiving, bool sending) const {
 absl::Status NeighbourRingLink::WaitInMemory(bool receiving, absl::Time deadline) {
   const bool sending = !receiving || shm_sender_->has_waiting();
   const auto ready = [&] { return Ready(receiving, sending); };
-  if (AwaitPatiently(ready)) return absl::OkStatus();
+  if (AwaitPatiently(ready, &memory_patience_)) return absl::OkStatus();
   SharedEvent& event = MailboxOf(*memory_)->event;
   event.Arm((receiving ? RingMailbox::kForFrames : 0) | (sending ? shm_sender_->WantTaking() : 0));
   const absl::Time now = absl::Now();

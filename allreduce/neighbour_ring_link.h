@@ -71,7 +71,8 @@ class NeighbourRingLink final : public RingLink {
   const FileDescriptor interrupt_event_;  // readable once interrupted, so that poll wakes
 
   // Used by the one thread that sends and receives.
-  Patience patience_{kSocketPatience};  // before a sleep in poll
+  Patience patience_{kSocketPatience};         // before a sleep in poll
+  Patience memory_patience_{kMemoryPatience};  // before a sleep on the futex
   absl::Time last_received_;
   absl::Time last_sent_;
 

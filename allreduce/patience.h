@@ -5,6 +5,9 @@
 // each other look to the kernel like one thread of work, which it keeps on one core, although
 // another one idles; peers that stay runnable are spread. Yielding, not spinning, because with more
 // ranks than cores the peer may need this very core.
+//
+// Every now and then a wait sleeps at once: whoever is woken is put on an idle core, if there is
+// one, while ranks that share a core and yield to each other may stay there for long.
 #ifndef RINGSIDE_ALLREDUCE_PATIENCE_H_
 #define RINGSIDE_ALLREDUCE_PATIENCE_H_
 
@@ -19,7 +22,7 @@ namespace ringside {
 constexpr std::chrono::microseconds kMemoryPatience{100};
 constexpr std::chrono::microseconds kSocketPatience{400};
 
-// One wait. Thread-compatible.
+// Of one waiter, for its waits one after the other. Thread-compatible.
 class Patience {
  public:
   explicit Patience(std::chrono::microseconds limit) : limit_(limit) {}
@@ -27,7 +30,10 @@ class Patience {
   // True: look again. False: it is time to sleep.
   bool Yield() {
     const auto now = std::chrono::steady_clock::now();
-    if (until_ == std::chrono::steady_clock::time_point()) until_ = now + limit_;
+    if (until_ == std::chrono::steady_clock::time_point()) {
+      constexpr int kWaitsToASleep = 256;
+      until_ = ++waits_ % kWaitsToASleep == 0 ? now : now + limit_;
+    }
     if (now >= until_) return false;
     sched_yield();
     return true;
@@ -38,11 +44,12 @@ class Patience {
  private:
   const std::chrono::microseconds limit_;
   std::chrono::steady_clock::time_point until_;
+  unsigned waits_ = 0;  // that had to yield
 };
 
 // True as soon as the condition is; false when patience is at its end.
 template <typename Condition>
-bool AwaitPatiently(const Condition& condition) {
+bool AwaitPatiently(const Condition& condition, Patience* patience) {
   constexpr int kPauses = 200;  // a few microseconds
   for (int i = 0; i < kPauses; ++i) {
     if (condition()) return true;
@@ -50,11 +57,11 @@ bool AwaitPatiently(const Condition& condition) {
     __builtin_ia32_pause();
 #endif
   }
-  Patience patience(kMemoryPatience);
-  while (!condition()) {
-    if (!patience.Yield()) return condition();
+  bool met = false;
+  while (!(met = condition()) && patience->Yield()) {
   }
-  return true;
+  patience->Reset();
+  return met;
 }
 
 }  // namespace ringside

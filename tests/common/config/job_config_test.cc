@@ -92,6 +92,15 @@ TEST(JobConfigTest, SixteenBitsTravelInRingsOnly) {
   EXPECT_TRUE(config.Validate().ok());
 }
 
+TEST(JobConfigTest, ADirectScheduleNeedsSharedMemory) {
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) {
+              c.strategy = "ring";
+              c.schedule = "direct";
+              c.ring_link = "grpc";
+            }),
+            "--ring_link=grpc: must be auto or shm with --schedule=direct");
+}
+
 TEST(JobConfigTest, APsOrLocalJobIgnoresWhatIsSaidOfRings) {
   for (const char* strategy : {"ps", "local"}) {
     JobConfig config = Valid();
