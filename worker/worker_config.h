@@ -16,8 +16,8 @@
 namespace ringside {
 
 struct WorkerConfig {
-  JobConfig job;  // validated; `workers` is the world size, whoever told it
-  int rank = 0;   // 0 for `local`
+  JobConfig job;                   // validated; `workers` is the world size, whoever told it
+  int rank = 0;                    // 0 for `local`
   absl::optional<int> local_rank;  // among the processes of this host, where the launcher tells
   NetworkOptions network;
   absl::optional<Endpoint> coordinator;  // unset: this process is the whole job

@@ -19,16 +19,16 @@ struct JobConfig {
   // How gradients meet.
   std::string strategy = "ring";  // ps, ring, local, nccl
   int workers = 1;
-  int ps_shards = 1;  // used by ps alone
-  std::string ring_link = "auto";  // auto, tcp, uds, shm, grpc
-  std::string schedule = "ring";   // ring, direct, auto: how an all-reduce moves its chunks
+  int ps_shards = 1;                // used by ps alone
+  std::string ring_link = "auto";   // auto, tcp, uds, shm, grpc
+  std::string schedule = "ring";    // ring, direct, auto: how an all-reduce moves its chunks
   std::string wire_dtype = "fp32";  // fp32, bf16, fp16: how gradients travel
   bool overlap = true;              // communication may start before backward has ended
   std::string device = "cpu";       // cpu, cuda:N, cuda:LOCAL_RANK; of nccl alone
-  std::string congestion_control;  // of the ring's sockets; empty: the system's default
+  std::string congestion_control;   // of the ring's sockets; empty: the system's default
   int64_t first_bucket_bytes = 256 << 10;
   int64_t bucket_bytes = 4 << 20;
-  int64_t frame_bytes = 1 << 20;  // largest payload of one message, in all strategies
+  int64_t frame_bytes = 1 << 20;      // largest payload of one message, in all strategies
   int64_t segment_bytes = 256 << 10;  // of the ring: what is received, added and sent on at a time
 
   // What is trained.
