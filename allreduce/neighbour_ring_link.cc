@@ -168,8 +168,10 @@ absl::Status NeighbourRingLink::WaitInMemory(bool receiving, absl::Time deadline
 absl::Status NeighbourRingLink::WaitInPoll(bool receiving, absl::Time deadline) {
   // A look is a try of the caller's.
   if (patience_.Yield()) return absl::OkStatus();
+  // Of an end in shared memory not by whether it is idle, which it may become at any moment: Ready
+  // looks again once it is armed.
   const bool sending =
-      !sender_->idle() && (shm_sender_ == nullptr || !receiving || shm_sender_->has_waiting());
+      shm_sender_ != nullptr ? !receiving || shm_sender_->has_waiting() : !sender_->idle();
   const pollfd nothing = {-1, 0, 0};
   pollfd entries[] = {receiving ? receiver_->Arm() : nothing,
                       sending ? sender_->Arm() : nothing,

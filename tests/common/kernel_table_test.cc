@@ -69,7 +69,7 @@ uint32_t Bits(float value) {
 template <typename T>
 ::testing::AssertionResult SameBytes(const std::vector<T>& a, const std::vector<T>& b) {
   if (a.size() != b.size()) return ::testing::AssertionFailure() << a.size() << " of " << b.size();
-  if (std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0) {
+  if (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0) {
     return ::testing::AssertionSuccess();
   }
   size_t i = 0;
