@@ -32,11 +32,6 @@ absl::StatusOr<PeerAddress> Decode(const std::string& text) {
   return address;
 }
 
-WireDtype WireDtypeOf(const std::string& name) {
-  if (name == "bf16") return WireDtype::kBFloat16;
-  return name == "fp16" ? WireDtype::kFloat16 : WireDtype::kFloat32;
-}
-
 absl::Status CheckLink(const Contender& contender,
                        const std::map<std::string, std::string>& facts) {
   if (contender.variant == "auto") return absl::OkStatus();
@@ -66,7 +61,7 @@ absl::StatusOr<std::unique_ptr<RankTask>> MakeOwnContender(const Contender& cont
   }
   config.link = contender.variant;
   config.schedule = contender.schedule;
-  config.wire_dtype = WireDtypeOf(context->setup().wire_dtype());
+  RINGSIDE_ASSIGN_OR_RETURN(config.wire_dtype, ParseWireDtype(context->setup().wire_dtype()));
   config.segment_bytes = context->setup().segment_bytes();
   config.max_elements = context->setup().max_elements();
   config.congestion_control = context->setup().congestion_control();
