@@ -142,9 +142,9 @@ class Maker {
   }
 
   absl::StatusOr<MadeReducer> MakeRing() {
-    if (config_.wire_dtype != WireDtype::kFloat32) {
-      const auto placement = SharesMemory() ? Arena::Placement::kShared : Arena::Placement::kHeap;
-      RINGSIDE_ASSIGN_OR_RETURN(wire_, Arena::Create((config_.max_elements + 1) / 2, placement));
+    if (config_.wire_dtype != WireDtype::kFloat32 && SharesMemory()) {
+      RINGSIDE_ASSIGN_OR_RETURN(
+          wire_, Arena::Create((config_.max_elements + 1) / 2, Arena::Placement::kShared));
     }
     ShareOwnMemory(kRingControlBytes, kRingStagingBytes);
     const int right = (group_.index + 1) % group_.size();
@@ -234,26 +234,14 @@ class Maker {
   }
 
   absl::StatusOr<MadeReducer> Finish(std::unique_ptr<RingLink> link) {
-    RingAllReducer::Config config;
-    config.group = group_;
-    config.link = std::move(link);
-    config.segment_bytes = std::min(config_.segment_bytes, kMaxFramePayloadBytes);
-    config.lookahead = Lookahead();
-    config.in_place_link = reads_in_place_;
-    config.step_timeout = config_.step_timeout;
-    if (group_.size() > 1) {
-      config.wire_dtype = config_.wire_dtype;
-      config.wire = std::move(wire_);
-    }
-    const int64_t segment_elements = config.segment_bytes / static_cast<int64_t>(sizeof(float));
-    made_.expected_traffic = [size = group_.size(), index = group_.index, segment_elements,
-                              dtype = config_.wire_dtype](absl::Span<const int64_t> elements) {
-      return RingTraffic(elements, size, index, segment_elements, dtype);
-    };
-    RINGSIDE_ASSIGN_OR_RETURN(made_.reducer, RingAllReducer::Create(std::move(config)));
-    made_.schedule = "ring";
-    made_.facts["cpu_kernels"] = std::string(CpuKernels());
-    return std::move(made_);
+    RingParts parts;
+    parts.link = std::move(link);
+    parts.wire = std::move(wire_);
+    parts.lookahead = Lookahead();
+    parts.in_place_link = reads_in_place_;
+    RINGSIDE_ASSIGN_OR_RETURN(MadeReducer made, MakeRingOf(std::move(parts), config_));
+    made.facts.insert(made_.facts.begin(), made_.facts.end());
+    return made;
   }
 
   absl::StatusOr<MadeReducer> MakeDirect() {
@@ -382,6 +370,34 @@ absl::StatusOr<std::unique_ptr<DataPorts>> DataPorts::Open(const BindAddress& bi
     LogWarning(absl::StrCat(bound.status().message(), "; peers are reached by TCP alone"));
   }
   return absl::WrapUnique(new DataPorts(std::move(tcp), std::move(local), std::move(address)));
+}
+
+absl::StatusOr<MadeReducer> MakeRingOf(RingParts parts, const ReducerConfig& config) {
+  RingAllReducer::Config ring;
+  ring.group = config.group;
+  ring.link = std::move(parts.link);
+  ring.segment_bytes = std::min(config.segment_bytes, kMaxFramePayloadBytes);
+  ring.lookahead = parts.lookahead;
+  ring.in_place_link = parts.in_place_link;
+  ring.step_timeout = config.step_timeout;
+  if (config.group.size() > 1) {
+    ring.wire_dtype = config.wire_dtype;
+    ring.wire = std::move(parts.wire);
+  }
+  if (ring.wire_dtype != WireDtype::kFloat32 && ring.wire == nullptr) {
+    RINGSIDE_ASSIGN_OR_RETURN(
+        ring.wire, Arena::Create((config.max_elements + 1) / 2, Arena::Placement::kHeap));
+  }
+  MadeReducer made;
+  made.schedule = "ring";
+  made.facts["cpu_kernels"] = std::string(CpuKernels());
+  const int64_t segment_elements = ring.segment_bytes / static_cast<int64_t>(sizeof(float));
+  made.expected_traffic = [size = config.group.size(), index = config.group.index, segment_elements,
+                           dtype = config.wire_dtype](absl::Span<const int64_t> elements) {
+    return RingTraffic(elements, size, index, segment_elements, dtype);
+  };
+  RINGSIDE_ASSIGN_OR_RETURN(made.reducer, RingAllReducer::Create(std::move(ring)));
+  return made;
 }
 
 absl::StatusOr<MadeReducer> MakeReducer(std::unique_ptr<DataPorts> ports, ReducerConfig config) {

@@ -17,6 +17,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "allreduce/all_reducer.h"
+#include "allreduce/ring_link.h"
 #include "common/arena.h"
 #include "common/frame_codec.h"
 #include "common/group.h"
@@ -88,6 +89,18 @@ struct MadeReducer {
 // closed in any case. Errors as those of PeerHandshake. INVALID_ARGUMENT: an unknown link or
 // schedule, a direct schedule asked for where ranks share no memory or with a 16-bit wire dtype.
 absl::StatusOr<MadeReducer> MakeReducer(std::unique_ptr<DataPorts> ports, ReducerConfig config);
+
+// What a ring is made of beside its settings.
+struct RingParts {
+  std::unique_ptr<RingLink> link;  // none for a ring of one
+  std::unique_ptr<Arena> wire;     // for a 16-bit wire dtype; none: one on the heap is made
+  int64_t lookahead = 1;           // as RingAllReducer::Config has them
+  bool in_place_link = false;
+};
+
+// The ring over a link that is up already; for links that MakeReducer does not know. Of the config
+// it uses group, wire dtype, segments, max_elements and step timeout. Facts: "cpu_kernels".
+absl::StatusOr<MadeReducer> MakeRingOf(RingParts parts, const ReducerConfig& config);
 
 }  // namespace ringside
 

@@ -4,9 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "allreduce/ring_all_reducer.h"
-#include "allreduce/ring_traffic.h"
-#include "common/reduction.h"
 #include "common/status_macros.h"
 #include "worker/synchronizers/all_reduce_summer.h"
 
@@ -25,8 +22,6 @@ int64_t LongestBucket(const BucketPlan& plan) {
   const std::vector<int64_t> lengths = BucketLengths(plan);
   return *std::max_element(lengths.begin(), lengths.end());
 }
-
-int64_t SegmentBytes(const JobConfig& job) { return std::min(job.segment_bytes, job.frame_bytes); }
 
 }  // namespace
 
@@ -57,11 +52,13 @@ absl::StatusOr<SynchronizerFactory::Product> RingFactory::Make(const Meeting& me
   // What neighbours read: the gradients, and the sums that pass through here.
   RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Arena> sums,
                             Arena::Create(plan.total_elements(), GradientPlacement(config_)));
+  RINGSIDE_ASSIGN_OR_RETURN(ReducerConfig config, ConfigOf(meeting, group));
   MadeReducer made;
   if (grpc_ != nullptr) {
-    RINGSIDE_ASSIGN_OR_RETURN(made, MakeOverGrpc(meeting, group));
+    RINGSIDE_ASSIGN_OR_RETURN(made, MakeOverGrpc(meeting, config));
   } else {
-    RINGSIDE_ASSIGN_OR_RETURN(made, MakeOverPorts(meeting, group, {meeting.gradients, sums.get()}));
+    RINGSIDE_ASSIGN_OR_RETURN(
+        made, MakeOverPorts(meeting, std::move(config), {meeting.gradients, sums.get()}));
   }
   made.facts["schedule"] = made.schedule;
   AllReduceSummer::Config summer{
@@ -75,29 +72,35 @@ absl::StatusOr<SynchronizerFactory::Product> RingFactory::Make(const Meeting& me
   return UpdateWith(std::move(made_summer), config_, plan, std::move(made.facts));
 }
 
-absl::StatusOr<MadeReducer> RingFactory::MakeOverPorts(const Meeting& meeting, const Group& group,
-                                                       std::vector<const Arena*> arenas) {
+absl::StatusOr<ReducerConfig> RingFactory::ConfigOf(const Meeting& meeting,
+                                                    const Group& group) const {
   const JobConfig& job = config_.job;
   ReducerConfig config;
   config.group = group;
-  for (int rank = 0; ports_ != nullptr && rank < job.workers; ++rank) {
+  config.link = job.ring_link;
+  config.schedule = job.schedule;
+  RINGSIDE_ASSIGN_OR_RETURN(config.wire_dtype, ParseWireDtype(job.wire_dtype));
+  config.segment_bytes = std::min(job.segment_bytes, job.frame_bytes);
+  config.max_elements = LongestBucket(*meeting.plan);
+  config.token = config_.token;
+  config.plan_hash = meeting.plan->hash();
+  config.congestion_control = job.congestion_control;
+  config.step_timeout = job.step_timeout;
+  config.connect_timeout = job.step_timeout;
+  return config;
+}
+
+absl::StatusOr<MadeReducer> RingFactory::MakeOverPorts(const Meeting& meeting, ReducerConfig config,
+                                                       std::vector<const Arena*> arenas) {
+  for (int rank = 0; ports_ != nullptr && rank < config_.job.workers; ++rank) {
     const Member& member = meeting.membership->workers(rank);
     PeerAddress& peer = config.peers.emplace_back();
     RINGSIDE_ASSIGN_OR_RETURN(peer.tcp, DataEndpoint(member));
     peer.local = member.local_endpoint();
     peer.host = member.host();
   }
-  config.link = job.ring_link == "grpc" ? "auto" : job.ring_link;  // a ring of one has no links
-  config.schedule = job.schedule;
-  RINGSIDE_ASSIGN_OR_RETURN(config.wire_dtype, ParseWireDtype(job.wire_dtype));
-  config.segment_bytes = SegmentBytes(job);
-  config.max_elements = LongestBucket(*meeting.plan);
+  if (config.link == "grpc") config.link = "auto";  // a ring of one has no links
   config.arenas = std::move(arenas);
-  config.token = config_.token;
-  config.plan_hash = meeting.plan->hash();
-  config.congestion_control = job.congestion_control;
-  config.step_timeout = job.step_timeout;
-  config.connect_timeout = job.step_timeout;
   RINGSIDE_ASSIGN_OR_RETURN(MadeReducer made, MakeReducer(std::move(ports_), std::move(config)));
   // The report compares it with the servers'.
   const auto control = made.facts.find("congestion_control");
@@ -108,34 +111,19 @@ absl::StatusOr<MadeReducer> RingFactory::MakeOverPorts(const Meeting& meeting, c
   return made;
 }
 
-absl::StatusOr<MadeReducer> RingFactory::MakeOverGrpc(const Meeting& meeting, const Group& group) {
-  const JobConfig& job = config_.job;
+absl::StatusOr<MadeReducer> RingFactory::MakeOverGrpc(const Meeting& meeting,
+                                                      const ReducerConfig& config) {
   GrpcRingLink::Config link;
-  link.group = group;
-  RINGSIDE_ASSIGN_OR_RETURN(link.right, DataEndpoint(meeting.membership->workers(group.right())));
-  link.token = config_.token;
-  link.plan_hash = meeting.plan->hash();
-  link.connect_timeout = job.step_timeout;
-  RingAllReducer::Config config;
-  RINGSIDE_ASSIGN_OR_RETURN(config.link, GrpcRingLink::Connect(std::move(grpc_), std::move(link)));
-  config.group = group;
-  config.segment_bytes = SegmentBytes(job);
-  config.step_timeout = job.step_timeout;
-  RINGSIDE_ASSIGN_OR_RETURN(config.wire_dtype, ParseWireDtype(job.wire_dtype));
-  if (config.wire_dtype != WireDtype::kFloat32) {
-    RINGSIDE_ASSIGN_OR_RETURN(config.wire, Arena::Create((LongestBucket(*meeting.plan) + 1) / 2,
-                                                         Arena::Placement::kHeap));
-  }
-  MadeReducer made;
-  made.schedule = "ring";
+  link.group = config.group;
+  RINGSIDE_ASSIGN_OR_RETURN(link.right,
+                            DataEndpoint(meeting.membership->workers(config.group.right())));
+  link.token = config.token;
+  link.plan_hash = config.plan_hash;
+  link.connect_timeout = config.connect_timeout;
+  RingParts parts;
+  RINGSIDE_ASSIGN_OR_RETURN(parts.link, GrpcRingLink::Connect(std::move(grpc_), std::move(link)));
+  RINGSIDE_ASSIGN_OR_RETURN(MadeReducer made, MakeRingOf(std::move(parts), config));
   made.facts["left_link"] = made.facts["right_link"] = "grpc";
-  made.facts["cpu_kernels"] = std::string(CpuKernels());
-  made.expected_traffic = [group, dtype = config.wire_dtype,
-                           segment_elements =
-                               config.segment_bytes / 4](absl::Span<const int64_t> elements) {
-    return RingTraffic(elements, group.size(), group.index, segment_elements, dtype);
-  };
-  RINGSIDE_ASSIGN_OR_RETURN(made.reducer, RingAllReducer::Create(std::move(config)));
   return made;
 }
 

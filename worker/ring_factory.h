@@ -26,9 +26,11 @@ class RingFactory final : public SynchronizerFactory {
   absl::StatusOr<Product> Make(const Meeting& meeting) override;
 
  private:
-  absl::StatusOr<MadeReducer> MakeOverPorts(const Meeting& meeting, const Group& group,
+  // Without addresses and arenas.
+  absl::StatusOr<ReducerConfig> ConfigOf(const Meeting& meeting, const Group& group) const;
+  absl::StatusOr<MadeReducer> MakeOverPorts(const Meeting& meeting, ReducerConfig config,
                                             std::vector<const Arena*> arenas);
-  absl::StatusOr<MadeReducer> MakeOverGrpc(const Meeting& meeting, const Group& group);
+  absl::StatusOr<MadeReducer> MakeOverGrpc(const Meeting& meeting, const ReducerConfig& config);
 
   const WorkerConfig config_;
   // One of them for a ring of several, and none once connected.
