@@ -139,10 +139,10 @@ void BM_Optimizer(benchmark::State& state, const char* name) {
   std::vector<float> parameters = Ramp(elements, 1);
   const std::unique_ptr<Optimizer> optimizer = *Optimizer::Create(config, elements);
   int64_t step = 0;
-  optimizer->Apply(++step, gradients, absl::MakeSpan(parameters));
+  optimizer->Apply(++step, config.learning_rate, gradients, absl::MakeSpan(parameters));
   RINGSIDE_CHECK(parameters[0] == 0 && parameters[1] < 1 && parameters[1] > 0.99f);
   for (auto _ : state) {
-    optimizer->Apply(++step, gradients, absl::MakeSpan(parameters));
+    optimizer->Apply(++step, config.learning_rate, gradients, absl::MakeSpan(parameters));
     benchmark::ClobberMemory();
   }
   state.SetBytesProcessed(state.iterations() * elements * 4);

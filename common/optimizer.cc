@@ -27,41 +27,47 @@ bool InHalfOpenUnit(double value) { return value >= 0 && value < 1; }
 
 class Sgd final : public Optimizer {
  public:
-  Sgd(const OptimizerConfig& config, std::unique_ptr<Arena> velocity)
-      : learning_rate_(static_cast<float>(config.learning_rate)),
+  Sgd(const OptimizerConfig& config, int64_t elements, std::unique_ptr<Arena> velocity)
+      : Optimizer(elements),
         momentum_(static_cast<float>(config.momentum)),
         weight_decay_(static_cast<float>(config.weight_decay)),
         nesterov_(config.nesterov),
         velocity_(std::move(velocity)) {}
 
-  void Apply(int64_t /*step*/, absl::Span<const float> gradients,
-             absl::Span<float> parameters) override {
-    RINGSIDE_CHECK(gradients.size() == parameters.size());
+  void ApplyRange(int64_t /*step*/, double learning_rate, int64_t begin,
+                  absl::Span<const float> gradients, absl::Span<float> parameters) override {
+    CheckRange(begin, gradients, parameters);
+    const auto rate = static_cast<float>(learning_rate);
     if (velocity_ == nullptr) {
-      Plain(gradients, parameters);
-    } else {
-      RINGSIDE_CHECK(gradients.size() == velocity_->span().size());
-      nesterov_ ? WithMomentum<true>(gradients, parameters)
-                : WithMomentum<false>(gradients, parameters);
+      Plain(rate, gradients, parameters);
+      return;
     }
+    float* velocity = velocity_->span().subspan(begin, parameters.size()).data();
+    nesterov_ ? WithMomentum<true>(rate, gradients, parameters, velocity)
+              : WithMomentum<false>(rate, gradients, parameters, velocity);
+  }
+
+  std::vector<absl::Span<float>> State() override {
+    if (velocity_ == nullptr) return {};
+    return {velocity_->span()};
   }
 
  private:
-  void Plain(absl::Span<const float> gradients, absl::Span<float> parameters) const {
+  void Plain(float rate, absl::Span<const float> gradients, absl::Span<float> parameters) const {
     const float* g = gradients.data();
     float* p = parameters.data();
-    const float rate = learning_rate_, decay = weight_decay_;
+    const float decay = weight_decay_;
     const size_t n = parameters.size();
     RINGSIDE_INDEPENDENT_ITERATIONS
     for (size_t i = 0; i < n; ++i) p[i] -= rate * (g[i] + decay * p[i]);
   }
 
   template <bool kNesterov>
-  void WithMomentum(absl::Span<const float> gradients, absl::Span<float> parameters) {
+  void WithMomentum(float rate, absl::Span<const float> gradients, absl::Span<float> parameters,
+                    float* v) const {
     const float* g = gradients.data();
     float* p = parameters.data();
-    float* v = velocity_->span().data();
-    const float rate = learning_rate_, decay = weight_decay_, momentum = momentum_;
+    const float decay = weight_decay_, momentum = momentum_;
     const size_t n = parameters.size();
     RINGSIDE_INDEPENDENT_ITERATIONS
     for (size_t i = 0; i < n; ++i) {
@@ -71,7 +77,6 @@ class Sgd final : public Optimizer {
     }
   }
 
-  const float learning_rate_;
   const float momentum_;
   const float weight_decay_;
   const bool nesterov_;
@@ -82,21 +87,22 @@ class Sgd final : public Optimizer {
 // Adam, and AdamW where the decay is decoupled.
 class Adam final : public Optimizer {
  public:
-  Adam(const OptimizerConfig& config, std::unique_ptr<Arena> mean, std::unique_ptr<Arena> square)
-      : config_(config),
+  Adam(const OptimizerConfig& config, int64_t elements, std::unique_ptr<Arena> mean,
+       std::unique_ptr<Arena> square)
+      : Optimizer(elements),
+        config_(config),
         decoupled_(config.name == "adamw"),
         mean_(std::move(mean)),
         square_(std::move(square)) {}
 
-  void Apply(int64_t step, absl::Span<const float> gradients,
-             absl::Span<float> parameters) override {
-    RINGSIDE_CHECK(step >= 1 && gradients.size() == parameters.size() &&
-                   gradients.size() == mean_->span().size());
+  void ApplyRange(int64_t step, double learning_rate, int64_t begin,
+                  absl::Span<const float> gradients, absl::Span<float> parameters) override {
+    RINGSIDE_CHECK(step >= 1);
+    CheckRange(begin, gradients, parameters);
     const double t = static_cast<double>(step);
     const double correction1 = 1 - std::pow(config_.beta1, t);
     const double correction2 = 1 - std::pow(config_.beta2, t);
-    const double lr = config_.learning_rate;
-    const float rate = static_cast<float>(lr / correction1);
+    const float rate = static_cast<float>(learning_rate / correction1);
     const float root = static_cast<float>(std::sqrt(correction2));
     const float epsilon = static_cast<float>(config_.epsilon);
     const float beta1 = static_cast<float>(config_.beta1);
@@ -104,12 +110,13 @@ class Adam final : public Optimizer {
     const float rest1 = static_cast<float>(1 - config_.beta1);
     const float rest2 = static_cast<float>(1 - config_.beta2);
     const float decay = decoupled_ ? 0.0f : static_cast<float>(config_.weight_decay);
-    const float keep = decoupled_ ? static_cast<float>(1 - lr * config_.weight_decay) : 1.0f;
+    const float keep =
+        decoupled_ ? static_cast<float>(1 - learning_rate * config_.weight_decay) : 1.0f;
     const float* gradient = gradients.data();
     float* p = parameters.data();
-    float* m = mean_->span().data();
-    float* s = square_->span().data();
     const size_t n = parameters.size();
+    float* m = mean_->span().subspan(begin, n).data();
+    float* s = square_->span().subspan(begin, n).data();
     RINGSIDE_INDEPENDENT_ITERATIONS
     for (size_t i = 0; i < n; ++i) {
       const float g = gradient[i] + decay * p[i];
@@ -118,6 +125,8 @@ class Adam final : public Optimizer {
       p[i] = keep * p[i] - rate * (m[i] / (std::sqrt(s[i]) / root + epsilon));
     }
   }
+
+  std::vector<absl::Span<float>> State() override { return {mean_->span(), square_->span()}; }
 
  private:
   const OptimizerConfig config_;
@@ -168,11 +177,24 @@ absl::StatusOr<std::unique_ptr<Optimizer>> Optimizer::Create(const OptimizerConf
     if (config.momentum != 0) {
       RINGSIDE_ASSIGN_OR_RETURN(velocity, make_state());
     }
-    return std::make_unique<Sgd>(config, std::move(velocity));
+    return std::make_unique<Sgd>(config, elements, std::move(velocity));
   }
   RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Arena> mean, make_state());
   RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Arena> square, make_state());
-  return std::make_unique<Adam>(config, std::move(mean), std::move(square));
+  return std::make_unique<Adam>(config, elements, std::move(mean), std::move(square));
+}
+
+void Optimizer::Apply(int64_t step, double learning_rate, absl::Span<const float> gradients,
+                      absl::Span<float> parameters) {
+  RINGSIDE_CHECK(static_cast<int64_t>(parameters.size()) == elements_);
+  ApplyRange(step, learning_rate, 0, gradients, parameters);
+}
+
+void Optimizer::CheckRange(int64_t begin, absl::Span<const float> gradients,
+                           absl::Span<const float> parameters) const {
+  const auto length = static_cast<int64_t>(parameters.size());
+  RINGSIDE_CHECK(gradients.size() == parameters.size());
+  RINGSIDE_CHECK(begin >= 0 && begin <= elements_ && length <= elements_ - begin);
 }
 
 }  // namespace ringside

@@ -81,9 +81,10 @@ absl::StatusOr<SynchronizerFactory::Product> SynchronizerFactory::UpdateWith(
     std::map<std::string, std::string> facts) {
   Product product;
   product.facts = std::move(facts);
-  RINGSIDE_ASSIGN_OR_RETURN(product.synchronizer,
-                            SynchronousUpdate::Create({plan, config.hosted_ranks(),
-                                                       config.job.optimizer, std::move(summer)}));
+  RINGSIDE_ASSIGN_OR_RETURN(
+      product.synchronizer,
+      SynchronousUpdate::Create({plan, config.hosted_ranks(), config.job.optimizer,
+                                 std::move(summer), config.job.lr_schedule()}));
   return product;
 }
 

@@ -69,12 +69,13 @@ std::string Bool(bool value) { return value ? "true" : "false"; }
 
 // Shortest text that reads back as the same double.
 std::string Number(double value) {
-  for (int precision = 6; precision < 17; ++precision) {
-    std::string text(32, '\0');
+  std::string text;
+  for (int precision = 6; precision <= 17; ++precision) {
+    text.resize(32);
     text.resize(std::snprintf(text.data(), text.size(), "%.*g", precision, value));
-    if (std::stod(text) == value) return text;
+    if (std::stod(text) == value) break;  // at 17 digits at the latest
   }
-  return absl::StrCat(value);
+  return text;
 }
 
 }  // namespace
@@ -135,12 +136,19 @@ absl::Status JobConfig::Validate() const {
   }
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("seed", seed, 0));
   RINGSIDE_RETURN_IF_ERROR(optimizer.Validate());
+  RINGSIDE_RETURN_IF_ERROR(lr_schedule().Validate(optimizer.learning_rate));
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("threads", threads, 1));
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("warmup_steps", warmup_steps, 0));
   RINGSIDE_RETURN_IF_ERROR(RequirePositive("lease", lease));
   RINGSIDE_RETURN_IF_ERROR(RequirePositive("step_timeout", step_timeout));
   RINGSIDE_RETURN_IF_ERROR(RequirePositive("join_timeout", join_timeout));
   return absl::OkStatus();
+}
+
+LearningRateConfig JobConfig::lr_schedule() const {
+  LearningRateConfig resolved = lr;
+  if (lr.schedule == "cosine" && lr.total_steps == 0) resolved.total_steps = steps;
+  return resolved;
 }
 
 std::map<std::string, std::string> JobConfig::SharedSettings() const {
@@ -173,6 +181,12 @@ std::map<std::string, std::string> JobConfig::SharedSettings() const {
       {"beta1", Number(optimizer.beta1)},
       {"beta2", Number(optimizer.beta2)},
       {"epsilon", Number(optimizer.epsilon)},
+      {"lr_schedule", lr.schedule},
+      {"lr_warmup_steps", absl::StrCat(lr.warmup_steps)},
+      {"lr_decay_steps", absl::StrCat(lr.decay_steps)},
+      {"lr_decay_factor", Number(lr.decay_factor)},
+      {"lr_total_steps", absl::StrCat(lr.total_steps)},
+      {"lr_final", Number(lr.final_rate)},
       {"threads", absl::StrCat(threads)},
       {"evaluate", Bool(evaluate)},
       {"warmup_steps", absl::StrCat(warmup_steps)},

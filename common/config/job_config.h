@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "common/learning_rate.h"
 #include "common/network/bind_address.h"
 #include "common/optimizer.h"
 
@@ -41,6 +42,7 @@ struct JobConfig {
   int64_t epochs = 0;
   int64_t seed = 1;
   OptimizerConfig optimizer;
+  LearningRateConfig lr;      // as told; lr_schedule() is what to use
   int threads = 1;            // of LibTorch, per rank
   bool evaluate = true;       // on the test set, at the end
   int64_t warmup_steps = 10;  // left out of statistics
@@ -61,6 +63,9 @@ struct JobConfig {
   int shards() const { return uses_servers() ? ps_shards : 0; }
   // Processes that run workers: one for `local`, which plays all ranks itself.
   int worker_processes() const { return strategy == "local" ? 1 : workers; }
+  // The schedule of the learning rate. Cosine over the steps of the run, where lr.total_steps is 0:
+  // a run by epochs must give it, because shards, which never see the data, must know it too.
+  LearningRateConfig lr_schedule() const;
   int64_t global_batch_size() const { return int64_t{batch_size} * workers; }
 
   // Flag name -> value, everything that must agree between the workers of a job. What may differ

@@ -61,7 +61,19 @@ ABSL_FLAG(int64_t, steps, Defaults().steps, "steps to train; give this or --epoc
 ABSL_FLAG(int64_t, epochs, Defaults().epochs, "passes over the training set; give this or --steps");
 ABSL_FLAG(int64_t, seed, Defaults().seed, "seed of initialisation and shuffling");
 ABSL_FLAG(std::string, optimizer, Defaults().optimizer.name, "sgd, adam or adamw");
-ABSL_FLAG(double, learning_rate, Defaults().optimizer.learning_rate, "step size");
+ABSL_FLAG(double, learning_rate, Defaults().optimizer.learning_rate,
+          "step size; the base of --lr_schedule");
+ABSL_FLAG(
+    std::string, lr_schedule, Defaults().lr.schedule,
+    "of the learning rate: constant, step (times --lr_decay_factor every --lr_decay_steps) or "
+    "cosine (down to --lr_final over --lr_total_steps)");
+ABSL_FLAG(int64_t, lr_warmup_steps, Defaults().lr.warmup_steps,
+          "steps in which the learning rate grows linearly to --learning_rate, in any schedule");
+ABSL_FLAG(int64_t, lr_decay_steps, Defaults().lr.decay_steps, "of --lr_schedule=step");
+ABSL_FLAG(double, lr_decay_factor, Defaults().lr.decay_factor, "of --lr_schedule=step");
+ABSL_FLAG(int64_t, lr_total_steps, Defaults().lr.total_steps,
+          "of --lr_schedule=cosine, warm-up included; 0: --steps");
+ABSL_FLAG(double, lr_final, Defaults().lr.final_rate, "of --lr_schedule=cosine: the last rate");
 ABSL_FLAG(double, momentum, Defaults().optimizer.momentum, "of sgd");
 ABSL_FLAG(bool, nesterov, Defaults().optimizer.nesterov, "Nesterov's momentum, of sgd");
 ABSL_FLAG(double, weight_decay, Defaults().optimizer.weight_decay,
@@ -160,6 +172,12 @@ absl::StatusOr<JobConfig> JobConfigFromFlags(int workers) {
   config.seed = absl::GetFlag(FLAGS_seed);
   config.optimizer.name = absl::GetFlag(FLAGS_optimizer);
   config.optimizer.learning_rate = absl::GetFlag(FLAGS_learning_rate);
+  config.lr.schedule = absl::GetFlag(FLAGS_lr_schedule);
+  config.lr.warmup_steps = absl::GetFlag(FLAGS_lr_warmup_steps);
+  config.lr.decay_steps = absl::GetFlag(FLAGS_lr_decay_steps);
+  config.lr.decay_factor = absl::GetFlag(FLAGS_lr_decay_factor);
+  config.lr.total_steps = absl::GetFlag(FLAGS_lr_total_steps);
+  config.lr.final_rate = absl::GetFlag(FLAGS_lr_final);
   config.optimizer.momentum = absl::GetFlag(FLAGS_momentum);
   config.optimizer.nesterov = absl::GetFlag(FLAGS_nesterov);
   config.optimizer.weight_decay = absl::GetFlag(FLAGS_weight_decay);

@@ -16,14 +16,20 @@ absl::StatusOr<std::unique_ptr<GradientSynchronizer>> SynchronousUpdate::Create(
   }
   RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Optimizer> optimizer,
                             Optimizer::Create(config.optimizer, config.plan.total_elements()));
-  return absl::WrapUnique(new SynchronousUpdate(std::move(config), std::move(optimizer)));
+  RINGSIDE_ASSIGN_OR_RETURN(
+      const LearningRateSchedule learning_rate,
+      LearningRateSchedule::Create(config.learning_rate, config.optimizer.learning_rate));
+  return absl::WrapUnique(
+      new SynchronousUpdate(std::move(config), std::move(optimizer), learning_rate));
 }
 
-SynchronousUpdate::SynchronousUpdate(Config config, std::unique_ptr<Optimizer> optimizer)
+SynchronousUpdate::SynchronousUpdate(Config config, std::unique_ptr<Optimizer> optimizer,
+                                     const LearningRateSchedule& learning_rate)
     : plan_(std::move(config.plan)),
       hosted_ranks_(std::move(config.hosted_ranks)),
       summer_(std::move(config.summer)),
-      optimizer_(std::move(optimizer)) {}
+      optimizer_(std::move(optimizer)),
+      learning_rate_(learning_rate) {}
 
 absl::Status SynchronousUpdate::Start(absl::Span<float> parameters) {
   if (static_cast<int64_t>(parameters.size()) != plan_.total_elements()) {
@@ -58,7 +64,7 @@ absl::StatusOr<StepStats> SynchronousUpdate::Finish(int64_t step) {
   RINGSIDE_ASSIGN_OR_RETURN(const absl::Span<const float> sums, summer_->Finish(step));
   stats.communication = summer_->communication();
   const absl::Time summed = MonotonicNow();
-  optimizer_->Apply(step, sums, parameters_);
+  optimizer_->Apply(step, learning_rate_.At(step), sums, parameters_);
   stats.optimizer = MonotonicNow() - summed;
   return stats;
 }

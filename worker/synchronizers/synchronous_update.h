@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "common/arena.h"
 #include "common/bucket_plan.h"
+#include "common/learning_rate.h"
 #include "common/optimizer.h"
 #include "worker/synchronizers/gradient_summer.h"
 #include "worker/synchronizers/gradient_synchronizer.h"
@@ -27,10 +28,11 @@ class SynchronousUpdate final : public GradientSynchronizer {
     std::vector<int> hosted_ranks;  // ranks that this process submits for, ascending
     OptimizerConfig optimizer;
     std::unique_ptr<GradientSummer> summer;
+    LearningRateConfig learning_rate = {};  // the schedule; its base is the optimizer's rate
   };
 
-  // INVALID_ARGUMENT: no hosted rank, or an optimizer that does not validate. RESOURCE_EXHAUSTED:
-  // no memory for its state.
+  // INVALID_ARGUMENT: no hosted rank, or an optimizer or schedule that does not validate.
+  // RESOURCE_EXHAUSTED: no memory for its state.
   static absl::StatusOr<std::unique_ptr<GradientSynchronizer>> Create(Config config);
 
   // INVALID_ARGUMENT: the length is not the plan's. Otherwise the summer's errors.
@@ -44,7 +46,8 @@ class SynchronousUpdate final : public GradientSynchronizer {
   TrafficCounters ExpectedTraffic(int64_t steps) const override;
 
  private:
-  SynchronousUpdate(Config config, std::unique_ptr<Optimizer> optimizer);
+  SynchronousUpdate(Config config, std::unique_ptr<Optimizer> optimizer,
+                    const LearningRateSchedule& learning_rate);
 
   // Constant after construction, but for the zeros, which are gone after Start.
   const BucketPlan plan_;
@@ -53,6 +56,7 @@ class SynchronousUpdate final : public GradientSynchronizer {
   std::unique_ptr<Arena> negative_zeros_;
   const std::unique_ptr<GradientSummer> summer_;  // keeps the sticky error, guarded by itself
   const std::unique_ptr<Optimizer> optimizer_;
+  const LearningRateSchedule learning_rate_;
 
   // Of the calling thread.
   absl::Span<float> parameters_;

@@ -52,6 +52,23 @@ TEST(JobConfigTest, EveryErrorNamesFlagValueAndWhatIsAllowed) {
   EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.optimizer.name = "lion"; }), HasSubstr("lion"));
 }
 
+TEST(JobConfigTest, ACosineKnowsItsTotal) {
+  JobConfig config = Valid();
+  config.lr.schedule = "cosine";
+  EXPECT_TRUE(config.Validate().ok());
+  EXPECT_EQ(config.lr_schedule().total_steps, 10);  // of --steps
+  config.lr.total_steps = 7;
+  EXPECT_EQ(config.lr_schedule().total_steps, 7);
+  EXPECT_TRUE(config.Validate().ok());
+  EXPECT_THAT(ErrorAfter([](JobConfig& c) {
+                c.steps = 0;
+                c.epochs = 3;
+                c.lr.schedule = "cosine";
+              }),
+              HasSubstr("--lr_total_steps=0: must be at least 1"));
+  EXPECT_EQ(Valid().lr_schedule().total_steps, 0);  // of no other schedule
+}
+
 TEST(JobConfigTest, OnlyNcclRunsOnAGpu) {
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.device = "gpu"; }),
             "--device=gpu: must be cpu, cuda:N (a GPU's number) or cuda:LOCAL_RANK");
@@ -132,6 +149,10 @@ TEST(JobConfigTest, AChildReadsBackWhatItsParentWrote) {
   config.optimizer.learning_rate = 0.1;
   config.optimizer.nesterov = true;
   config.optimizer.momentum = 1.0 / 3;
+  config.lr.schedule = "step";
+  config.lr.warmup_steps = 5;
+  config.lr.decay_steps = 30;
+  config.lr.decay_factor = 1.0 / 7;
   config.lease = absl::Milliseconds(2500);
   config.evaluate = false;
   config.out = "a folder";
@@ -146,6 +167,10 @@ TEST(JobConfigTest, AChildReadsBackWhatItsParentWrote) {
   EXPECT_EQ(read.ToFlags(), flags);
   EXPECT_EQ(read.hidden, config.hidden);
   EXPECT_EQ(read.optimizer.momentum, 1.0 / 3);
+  EXPECT_EQ(read.lr.schedule, "step");
+  EXPECT_EQ(read.lr.warmup_steps, 5);
+  EXPECT_EQ(read.lr.decay_steps, 30);
+  EXPECT_EQ(read.lr.decay_factor, 1.0 / 7);
   EXPECT_EQ(read.lease, absl::Milliseconds(2500));
   EXPECT_EQ(read.out, "a folder");
 }

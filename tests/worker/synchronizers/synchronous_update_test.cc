@@ -132,6 +132,23 @@ TEST(SynchronousUpdateTest, FinishAppliesTheOptimizerToTheSums) {
   EXPECT_TRUE(synchronizer->Shutdown().ok());
 }
 
+TEST(SynchronousUpdateTest, EveryStepHasTheRateOfTheSchedule) {
+  SynchronousUpdate::Config config{
+      FiveElements(), {0}, {}, std::make_unique<ScriptedSummer>(std::vector<float>(5, 8.0f))};
+  config.optimizer.learning_rate = 1;
+  config.learning_rate.schedule = "step";
+  config.learning_rate.decay_steps = 1;
+  config.learning_rate.decay_factor = 0.5;
+  auto synchronizer = *SynchronousUpdate::Create(std::move(config));
+  std::vector<float> parameters(5);
+  ASSERT_TRUE(synchronizer->Start(absl::MakeSpan(parameters)).ok());  // 8: the sums
+  int64_t step = 0;
+  for (float expected : {0.0f, -4.0f, -6.0f}) {
+    ASSERT_TRUE(synchronizer->Finish(++step).ok());
+    EXPECT_EQ(parameters, std::vector<float>(5, expected));
+  }
+}
+
 TEST(SynchronousUpdateTest, CommunicationIsWhatTheSummerSays) {
   Scripted scripted = MakeScripted({0}, {1, 2, 3, 4, 5});
   std::vector<float> parameters(5);
@@ -171,6 +188,10 @@ TEST(SynchronousUpdateTest, RefusesBadArguments) {
   bad_optimizer.optimizer.learning_rate = -1;
   EXPECT_THAT(std::string(SynchronousUpdate::Create(std::move(bad_optimizer)).status().message()),
               HasSubstr("--learning_rate=-1"));
+  SynchronousUpdate::Config bad_schedule{FiveElements(), {0}, {}, nullptr};
+  bad_schedule.learning_rate.schedule = "poly";
+  EXPECT_THAT(std::string(SynchronousUpdate::Create(std::move(bad_schedule)).status().message()),
+              HasSubstr("--lr_schedule=poly"));
   std::vector<float> four(4);
   EXPECT_EQ(MakeLocal({0})->Start(absl::MakeSpan(four)).code(), absl::StatusCode::kInvalidArgument);
 }
