@@ -83,7 +83,7 @@ absl::StatusOr<FrameHeader> DecodeFrameHeader(absl::Span<const uint8_t> bytes) {
   }
   const uint8_t kind = bytes[kKindAt];
   if (kind < static_cast<uint8_t>(FrameKind::kPush) ||
-      kind > static_cast<uint8_t>(FrameKind::kAllGather)) {
+      kind > static_cast<uint8_t>(FrameKind::kFinish)) {
     return Malformed(absl::StrCat("unknown kind ", static_cast<int>(kind)));
   }
   if (bytes[kDtypeAt] > static_cast<uint8_t>(WireDtype::kFloat16)) {
@@ -116,7 +116,8 @@ absl::StatusOr<FrameHeader> DecodeFrameHeader(absl::Span<const uint8_t> bytes) {
 }
 
 std::string Describe(const FrameHeader& header) {
-  static constexpr const char* kNames[] = {"?", "push", "result", "reduce-scatter", "all-gather"};
+  static constexpr const char* kNames[] = {"?",          "push", "result",  "reduce-scatter",
+                                           "all-gather", "pull", "restore", "finish"};
   return absl::StrCat(kNames[static_cast<int>(header.kind)], " of step ", header.step, " bucket ",
                       header.bucket, " offset ", header.offset, " (", header.elements,
                       " elements) from ", header.sender, " in group ", header.group, " generation ",

@@ -22,6 +22,9 @@ enum class FrameKind : uint8_t {
   kResult = 2,         // shard to worker: a finished sum
   kReduceScatter = 3,  // ring, first phase: a partial sum
   kAllGather = 4,      // ring, second phase: a finished sum
+  kPull = 5,           // worker to shard: send all that is of this step or a later one; no payload
+  kRestore = 6,        // worker to shard: a sum that the shard has lost
+  kFinish = 7,  // worker to shard: no more steps; back, once every worker said so. No payload
 };
 
 // How gradients and sums travel; they are added as float32 always (common/half_precision.h).

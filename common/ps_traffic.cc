@@ -26,14 +26,20 @@ OneWay Between(const BucketPlan& plan, const ShardLayout& layout, int shard) {
   return sum;
 }
 
-TrafficCounters BothWays(const OneWay& one_way, int64_t times) {
+TrafficCounters Sent(const OneWay& one_way, int64_t times) {
   TrafficCounters traffic;
   traffic.payload_bytes_sent = one_way.elements * static_cast<int64_t>(sizeof(float)) * times;
   traffic.messages_sent = one_way.messages * times;
   traffic.header_bytes_sent = traffic.messages_sent * static_cast<int64_t>(kFrameHeaderBytes);
-  traffic.payload_bytes_received = traffic.payload_bytes_sent;
-  traffic.messages_received = traffic.messages_sent;
-  traffic.header_bytes_received = traffic.header_bytes_sent;
+  return traffic;
+}
+
+TrafficCounters Received(const OneWay& one_way, int64_t times) {
+  const TrafficCounters sent = Sent(one_way, times);
+  TrafficCounters traffic;
+  traffic.payload_bytes_received = sent.payload_bytes_sent;
+  traffic.messages_received = sent.messages_sent;
+  traffic.header_bytes_received = sent.header_bytes_sent;
   return traffic;
 }
 
@@ -43,14 +49,30 @@ TrafficCounters PsWorkerTraffic(const BucketPlan& plan, const ShardLayout& layou
                                 int64_t exchanges) {
   TrafficCounters sum;
   for (int shard = 0; shard < layout.num_shards; ++shard) {
-    sum += BothWays(Between(plan, layout, shard), exchanges);
+    const OneWay one_way = Between(plan, layout, shard);
+    sum += Sent(one_way, exchanges);
+    sum += Received(one_way, exchanges);
   }
   return sum;
 }
 
 TrafficCounters PsShardTraffic(const BucketPlan& plan, const ShardLayout& layout, int shard,
                                int64_t exchanges) {
-  return BothWays(Between(plan, layout, shard), exchanges * layout.world_size);
+  const int64_t times = exchanges * layout.world_size;
+  return PsShardTraffic(plan, layout, shard, times, times);
+}
+
+TrafficCounters PsShardTraffic(const BucketPlan& plan, const ShardLayout& layout, int shard,
+                               int64_t pushes, int64_t answers) {
+  const OneWay one_way = Between(plan, layout, shard);
+  TrafficCounters sum = Received(one_way, pushes);
+  sum += Sent(one_way, answers);
+  return sum;
+}
+
+TrafficCounters PsAnswers(const BucketPlan& plan, const ShardLayout& layout, int shard,
+                          int64_t times) {
+  return Received(Between(plan, layout, shard), times);
 }
 
 }  // namespace ringside

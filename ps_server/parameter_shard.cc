@@ -1,13 +1,14 @@
 #include "ps_server/parameter_shard.h"
 
-#include <algorithm>
 #include <utility>
 
-#include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
 #include "common/status_macros.h"
 #include "common/suspects.h"
+#include "ps_server/asynchronous_shard.h"
+#include "ps_server/backup_shard.h"
+#include "ps_server/synchronous_shard.h"
 
 namespace ringside {
 
@@ -17,184 +18,161 @@ absl::StatusOr<std::unique_ptr<ParameterShard>> ParameterShard::Create(Config co
     return absl::InvalidArgumentError(absl::StrCat("--shard=", config.shard, ": must be from 0 to ",
                                                    config.layout.num_shards - 1));
   }
-  const int64_t elements = UnitTable(config.plan, config.layout, config.shard).elements();
-  RINGSIDE_ASSIGN_OR_RETURN(std::shared_ptr<Arena> even,
-                            Arena::Create(elements, Arena::Placement::kHeap));
-  RINGSIDE_ASSIGN_OR_RETURN(std::shared_ptr<Arena> odd,
-                            Arena::Create(elements, Arena::Placement::kHeap));
-  return absl::WrapUnique(new ParameterShard(std::move(config), std::move(even), std::move(odd)));
+  switch (config.policy.mode) {
+    case PsMode::kSync:
+      return SynchronousShard::Create(std::move(config));
+    case PsMode::kAsync:
+    case PsMode::kSsp:
+      return AsynchronousShard::Create(std::move(config));
+    case PsMode::kBackup:
+      return BackupShard::Create(std::move(config));
+  }
+  return absl::InternalError("a mode of the parameter server that does not exist");
 }
 
-ParameterShard::ParameterShard(Config config, std::shared_ptr<Arena> even,
-                               std::shared_ptr<Arena> odd)
+ParameterShard::ParameterShard(const Config& config)
     : layout_(config.layout),
       shard_(config.shard),
       group_(config.group),
       generation_(config.generation),
-      first_step_(config.first_step),
       table_(config.plan, config.layout, config.shard),
-      arenas_{std::move(even), std::move(odd)},
-      open_step_(config.first_step),
-      units_(table_.size()),
-      parked_(static_cast<size_t>(table_.size()) * layout_.world_size, kNone),
-      pushed_by_(layout_.world_size, 0) {}
+      finished_(layout_.world_size, false) {}
 
 absl::Status ParameterShard::Push(const FrameHeader& header, FramePayload payload,
                                   std::vector<Result>* results) {
-  const absl::StatusOr<int> checked = CheckedUnit(header, payload);
-  if (!checked.ok()) {
-    const auto sender = static_cast<int>(header.sender);
-    const bool is_member = header.sender < static_cast<uint32_t>(layout_.world_size);
-    return is_member ? WithSuspects(checked.status(), {WorkerId(sender)}) : checked.status();
+  const size_t before = results->size();
+  const absl::Status status = Dispatch(header, std::move(payload), results);
+  if (status.ok() && header.kind == FrameKind::kPush) ++statistics_.pushes;
+  CountAnswers(*results, before);
+  const bool is_member = header.sender < static_cast<uint32_t>(layout_.world_size);
+  if (status.ok() || !is_member) return status;
+  return WithSuspects(status, {WorkerId(static_cast<int>(header.sender))});
+}
+
+void ParameterShard::CountAnswers(const std::vector<Result>& results, size_t first) {
+  for (size_t i = first; i < results.size(); ++i) {
+    if (results[i].header.kind != FrameKind::kResult) continue;
+    statistics_.answers += results[i].worker == kEveryWorker ? layout_.world_size : 1;
   }
-  const int unit = *checked;
-  const auto sender = static_cast<int>(header.sender);
-  CountPush(sender);
-  if (Turn(unit, sender) == units_[unit].folded) {
-    Fold(unit, header, payload);
-    FoldParked(unit);
-  } else {
-    Park(unit, header, std::move(payload));
+}
+
+absl::Status ParameterShard::Dispatch(const FrameHeader& header, FramePayload payload,
+                                      std::vector<Result>* results) {
+  RINGSIDE_RETURN_IF_ERROR(CheckSender(header));
+  if (header.kind == FrameKind::kFinish) {
+    return TakeFinish(static_cast<int>(header.sender), results);
   }
-  if (units_[unit].folded == layout_.world_size) {
-    results->push_back(ResultOf(unit));
-    if (++complete_units_ == table_.size()) OpenNextStep();
+  if (header.kind == FrameKind::kPull) return TakePull(header, results);
+  if (header.kind != FrameKind::kPush && header.kind != FrameKind::kRestore) {
+    return Refuse(absl::StatusCode::kInvalidArgument, header, "not a push");
+  }
+  RINGSIDE_ASSIGN_OR_RETURN(const int unit, table_.Find(header));
+  if (payload.bytes() != header.payload_bytes()) {
+    return Refuse(absl::StatusCode::kInvalidArgument, header,
+                  absl::StrCat("it carries ", payload.bytes(), " payload bytes instead of ",
+                               header.payload_bytes()));
+  }
+  return header.kind == FrameKind::kPush ? TakePush(unit, header, std::move(payload), results)
+                                         : TakeRestored(unit, header, std::move(payload), results);
+}
+
+absl::Status ParameterShard::CheckSender(const FrameHeader& header) const {
+  if (header.group != group_)
+    return Refuse(absl::StatusCode::kInvalidArgument, header,
+                  absl::StrCat("the group is ", group_));
+  if (header.generation != generation_) {
+    return Refuse(absl::StatusCode::kFailedPrecondition, header,
+                  absl::StrCat("the generation is ", generation_));
+  }
+  if (header.sender >= static_cast<uint32_t>(layout_.world_size)) {
+    return Refuse(absl::StatusCode::kInvalidArgument, header,
+                  absl::StrCat("the ranks of the group are 0 to ", layout_.world_size - 1));
+  }
+  if (finished_[header.sender]) {
+    return Refuse(absl::StatusCode::kFailedPrecondition, header, "the worker has finished");
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<int> ParameterShard::CheckedUnit(const FrameHeader& header,
-                                                const FramePayload& payload) const {
-  const auto refuse = [&](absl::StatusCode code, const auto&... why) {
-    return absl::Status(
-        code, absl::StrCat("shard ", shard_, " refuses the ", Describe(header), ": ", why...));
-  };
-  if (header.kind != FrameKind::kPush)
-    return refuse(absl::StatusCode::kInvalidArgument, "not a push");
-  if (header.group != group_)
-    return refuse(absl::StatusCode::kInvalidArgument, "the group is ", group_);
-  if (header.generation != generation_) {
-    return refuse(absl::StatusCode::kFailedPrecondition, "the generation is ", generation_);
-  }
-  if (header.sender >= static_cast<uint32_t>(layout_.world_size)) {
-    return refuse(absl::StatusCode::kInvalidArgument, "the ranks of the group are 0 to ",
-                  layout_.world_size - 1);
-  }
-  if (header.step < open_step_) {
-    return refuse(absl::StatusCode::kFailedPrecondition, "the step is closed, step ", open_step_,
-                  " is open");
-  }
-  if (header.step > open_step_) {
-    return refuse(absl::StatusCode::kOutOfRange, "the step is not open yet, step ", open_step_,
-                  " is");
-  }
-  RINGSIDE_ASSIGN_OR_RETURN(const int unit, table_.Find(header));
-  if (payload.bytes() != header.payload_bytes()) {
-    return refuse(absl::StatusCode::kInvalidArgument, "it carries ", payload.bytes(),
-                  " payload bytes instead of ", header.payload_bytes());
-  }
-  if (HasPushed(unit, static_cast<int>(header.sender))) {
-    return refuse(absl::StatusCode::kAlreadyExists, "it is a duplicate");
-  }
-  return unit;
+absl::Status ParameterShard::Refuse(absl::StatusCode code, const FrameHeader& header,
+                                    absl::string_view why) const {
+  return absl::Status(code,
+                      absl::StrCat("shard ", shard_, " refuses the ", Describe(header), ": ", why));
 }
 
-int ParameterShard::Turn(int unit, int sender) const {
-  return (sender - table_.unit(unit).chunk + layout_.world_size) % layout_.world_size;
+absl::Status ParameterShard::RefusalOfClosed(const FrameHeader& header) const {
+  return Refuse(absl::StatusCode::kFailedPrecondition, header,
+                absl::StrCat("the step is closed, step ", open_step(), " is open"));
 }
 
-bool ParameterShard::HasPushed(int unit, int worker) const {
-  return Turn(unit, worker) < units_[unit].folded || Parked(unit, worker) != kNone;
+absl::Status ParameterShard::RefusalOfFuture(const FrameHeader& header) const {
+  return Refuse(absl::StatusCode::kOutOfRange, header,
+                absl::StrCat("the step is not open yet, step ", open_step(), " is"));
 }
 
-void ParameterShard::Park(int unit, const FrameHeader& header, FramePayload payload) {
-  if (free_nodes_.empty()) {
-    free_nodes_.push_back(static_cast<Node>(nodes_.size()));
-    nodes_.emplace_back();
-  }
-  const Node node = free_nodes_.back();
-  free_nodes_.pop_back();
-  nodes_[node] = {header, std::move(payload)};
-  Parked(unit, static_cast<int>(header.sender)) = node;
+absl::Status ParameterShard::Elect(const Election& election, std::vector<Result>* /*results*/) {
+  return absl::FailedPreconditionError(absl::StrCat("shard ", shard_,
+                                                    " was told who counts in step ", election.step,
+                                                    ", but in its mode everybody does"));
 }
 
-void ParameterShard::Fold(int unit, const FrameHeader& header, const FramePayload& payload) {
-  UnitState& state = units_[unit];
-  if (state.folded == 0) {
-    payload.CopyTo(Sum(unit));
-  } else {
-    payload.AddTo(Sum(unit));
-  }
-  ++state.folded;
-  state.finite = state.finite && header.finite;
-  state.weight += header.weight;
+absl::Status ParameterShard::TakeRestored(int /*unit*/, const FrameHeader& header,
+                                          FramePayload /*payload*/,
+                                          std::vector<Result>* /*results*/) {
+  return Refuse(absl::StatusCode::kInvalidArgument, header,
+                "this shard has lost nothing that a worker could restore");
 }
 
-void ParameterShard::FoldParked(int unit) {
-  while (units_[unit].folded < layout_.world_size) {
-    const int next = (table_.unit(unit).chunk + units_[unit].folded) % layout_.world_size;
-    const Node node = Parked(unit, next);
-    if (node == kNone) return;
-    Fold(unit, nodes_[node].header, nodes_[node].payload);
-    nodes_[node].payload = FramePayload();  // gives the memory back to the transport
-    Parked(unit, next) = kNone;
-    free_nodes_.push_back(node);
-  }
+absl::Status ParameterShard::TakePull(const FrameHeader& header, std::vector<Result>* /*results*/) {
+  return Refuse(absl::StatusCode::kInvalidArgument, header, "this shard keeps no parameters");
 }
 
-absl::Span<float> ParameterShard::Sum(int unit) {
-  const UnitTable::Unit& place = table_.unit(unit);
-  return arenas_[open_step_ % 2]->span().subspan(place.position, place.range.length);
+absl::Status ParameterShard::TakeFinish(int worker, std::vector<Result>* results) {
+  finished_[worker] = true;
+  if (++num_finished_ < layout_.world_size) return absl::OkStatus();
+  AppendFinal(results);
+  Result end;
+  end.header = FrameHeader();
+  end.header.kind = FrameKind::kFinish;
+  end.header.group = group_;
+  end.header.generation = generation_;
+  end.header.sender = static_cast<uint32_t>(shard_);
+  end.header.step = open_step();
+  results->push_back(end);
+  return absl::OkStatus();
 }
 
-ParameterShard::Result ParameterShard::ResultOf(int unit) {
+FrameHeader ParameterShard::ResultHeader(int unit, uint64_t step) const {
   const UnitTable::Unit& place = table_.unit(unit);
   FrameHeader header;
   header.kind = FrameKind::kResult;
-  header.finite = units_[unit].finite;
   header.group = group_;
   header.generation = generation_;
-  header.step = open_step_;
+  header.step = step;
   header.bucket = static_cast<uint32_t>(place.bucket);
   header.sender = static_cast<uint32_t>(shard_);
   header.offset = static_cast<uint64_t>(place.range.begin);
   header.elements = static_cast<uint32_t>(place.range.length);
-  header.weight = units_[unit].weight;
-  return {header, Sum(unit), arenas_[open_step_ % 2]};
-}
-
-void ParameterShard::CountPush(int worker) {
-  ++pushed_units_;
-  if (++pushed_by_[worker] == table_.size()) ++complete_workers_;
-}
-
-void ParameterShard::OpenNextStep() {
-  ++open_step_;
-  std::fill(units_.begin(), units_.end(), UnitState());
-  std::fill(pushed_by_.begin(), pushed_by_.end(), 0);
-  pushed_units_ = 0;
-  complete_workers_ = 0;
-  complete_units_ = 0;
+  return header;
 }
 
 ParameterShard::Missing ParameterShard::FindMissing() const {
   RINGSIDE_CHECK(table_.size() > 0);
-  const auto incomplete = std::find_if(units_.begin(), units_.end(), [&](const UnitState& state) {
-    return state.folded < layout_.world_size;
-  });
-  RINGSIDE_CHECK(incomplete != units_.end());  // else the next step would be open
   Missing missing;
-  missing.step = open_step_;
-  missing.bucket = table_.unit(static_cast<int>(incomplete - units_.begin())).bucket;
-  for (int worker = 0; worker < layout_.world_size; ++worker) {
-    int64_t elements = 0;
-    for (int unit = table_.first_of_bucket(missing.bucket);
-         unit < table_.first_of_bucket(missing.bucket + 1); ++unit) {
-      if (!HasPushed(unit, worker)) elements += table_.unit(unit).range.length;
+  missing.step = open_step();
+  for (; missing.bucket < table_.num_buckets(); ++missing.bucket) {
+    for (int worker = 0; worker < layout_.world_size; ++worker) {
+      int64_t elements = 0;
+      for (int unit = table_.first_of_bucket(missing.bucket);
+           unit < table_.first_of_bucket(missing.bucket + 1); ++unit) {
+        if (!HasPushed(unit, worker)) elements += table_.unit(unit).range.length;
+      }
+      if (elements > 0) missing.workers.push_back(worker);
+      missing.bytes += elements * static_cast<int64_t>(sizeof(float));
     }
-    if (elements > 0) missing.workers.push_back(worker);
-    missing.bytes += elements * static_cast<int64_t>(sizeof(float));
+    if (!missing.workers.empty()) return missing;
   }
+  missing.bucket = table_.num_buckets() - 1;
   return missing;
 }
 

@@ -1,7 +1,7 @@
 #include "ps_server/shard_executor.h"
 
 #include <algorithm>
-#include <chrono>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -16,6 +16,7 @@ ShardExecutor::ShardExecutor(Config config, std::unique_ptr<ParameterShard> shar
       streams_(streams),
       shard_(std::move(shard)),
       ended_(config.world_size, false),
+      first_step_(shard_->open_step()),
       thread_([this] { Run(); }) {}
 
 ShardExecutor::~ShardExecutor() {
@@ -24,8 +25,10 @@ ShardExecutor::~ShardExecutor() {
 }
 
 void ShardExecutor::PushFrame(const FrameHeader& header, FramePayload payload) {
-  Enqueue(Frame{header, std::move(payload)});
+  Enqueue(Frame{header, std::move(payload), std::chrono::steady_clock::now()});
 }
+
+void ShardExecutor::Elect(ParameterShard::Election election) { Enqueue(std::move(election)); }
 
 void ShardExecutor::StreamEnded(int worker, absl::Status how) {
   Enqueue(End{worker, std::move(how)});
@@ -62,15 +65,16 @@ void ShardExecutor::Run() {
     failure = TakeEvents(deadline(), &batch);
     for (auto event = batch.begin(); event != batch.end() && failure.ok(); ++event) {
       failure = absl::visit([this](auto& what) { return Handle(std::move(what)); }, *event);
-      if (failure.ok()) failure = CheckAfterEvent();
+      if (failure.ok()) NoteWaiting(true);
     }
     batch.clear();
     if (failure.ok()) failure = CheckDeadline(absl::Now());
+    MutexLock lock(&mutex_);
+    account_ = own_account_;
   }
   if (!failure.ok()) streams_->CloseAll(failure);
   MutexLock lock(&mutex_);
   outcome_ = std::move(failure);
-  account_ = {shard_->closed_steps(), fold_time_};
   queue_.clear();
   finished_.NotifyAll();
 }
@@ -86,47 +90,65 @@ absl::Status ShardExecutor::TakeEvents(absl::Time deadline, std::vector<Event>* 
 
 absl::Status ShardExecutor::Handle(Frame frame) {
   const auto worker = static_cast<int>(frame.header.sender);
-  results_.clear();
   const uint64_t step = shard_->open_step();
   const auto start = std::chrono::steady_clock::now();
   const absl::Status status = shard_->Push(frame.header, std::move(frame.payload), &results_);
-  fold_time_ += absl::FromChrono(std::chrono::steady_clock::now() - start);
+  own_account_.fold_time += absl::FromChrono(std::chrono::steady_clock::now() - start);
+  own_account_.queue_time += absl::FromChrono(start - frame.arrived);
+  ++own_account_.frames;
   RINGSIDE_RETURN_IF_ERROR(status);
   streams_->FrameTaken(worker);
-  for (const ParameterShard::Result& result : results_) streams_->SendToAll(result);
-  if (shard_->open_step() != step && config_.step_closed != nullptr) config_.step_closed(step);
+  return AfterShard(step);
+}
+
+absl::Status ShardExecutor::Handle(ParameterShard::Election election) {
+  const uint64_t step = shard_->open_step();
+  RINGSIDE_RETURN_IF_ERROR(shard_->Elect(election, &results_));
+  return AfterShard(step);
+}
+
+absl::Status ShardExecutor::AfterShard(uint64_t step_before) {
+  for (const ParameterShard::Result& result : results_) streams_->Send(result);
+  results_.clear();
+  own_account_.steps = static_cast<int64_t>(shard_->open_step() - first_step_);
+  own_account_.statistics = shard_->statistics();
+  own_account_.units = shard_->table().size();
+  if (config_.step_closed == nullptr) return absl::OkStatus();
+  for (uint64_t step = step_before; step < shard_->open_step(); ++step) {
+    RINGSIDE_RETURN_IF_ERROR(config_.step_closed(step, shard_.get()));
+  }
   return absl::OkStatus();
 }
 
 absl::Status ShardExecutor::Handle(End end) {
-  if (end.how.ok()) {
+  if (end.how.ok() && shard_->has_finished(end.worker)) {
     ended_[end.worker] = true;
     return absl::OkStatus();
   }
+  const absl::string_view how =
+      end.how.ok() ? absl::string_view("has ended before the end of training") : "broke";
   return WithSuspects(
-      absl::Status(end.how.code(),
-                   absl::StrCat("shard ", config_.shard, ": the stream of worker ", end.worker,
-                                " broke at step ", shard_->open_step(), ": ", end.how.message())),
+      absl::Status(end.how.ok() ? absl::StatusCode::kUnavailable : end.how.code(),
+                   absl::StrCat("shard ", config_.shard, ": the stream of worker ", end.worker, " ",
+                                how, " at step ", shard_->open_step(), end.how.ok() ? "" : ": ",
+                                end.how.message())),
       {WorkerId(end.worker)});
 }
 
-absl::Status ShardExecutor::CheckAfterEvent() {
-  if (!shard_->somebody_waits()) {
+void ShardExecutor::NoteWaiting(bool progress) {
+  if (!SomebodyWaits()) {
     waits_since_ = absl::InfiniteFuture();
-  } else if (waits_since_ == absl::InfiniteFuture()) {
+  } else if (waits_since_ == absl::InfiniteFuture() || (progress && config_.progress_is_enough)) {
     waits_since_ = absl::Now();
   }
-  if (!shard_->started()) return absl::OkStatus();
+}
+
+bool ShardExecutor::SomebodyWaits() const {
+  if (shard_->all_finished()) return false;
   for (int worker = 0; worker < config_.world_size; ++worker) {
-    if (ended_[worker] && !shard_->HasPushedAll(worker)) {
-      return WithSuspects(
-          absl::UnavailableError(absl::StrCat("shard ", config_.shard, ": worker ", worker,
-                                              " has ended its stream, but step ",
-                                              shard_->open_step(), " needs it")),
-          {WorkerId(worker)});
-    }
+    if (shard_->has_finished(worker)) return true;
   }
-  return absl::OkStatus();
+  return shard_->somebody_waits();
 }
 
 absl::Time ShardExecutor::deadline() const {
@@ -136,12 +158,31 @@ absl::Time ShardExecutor::deadline() const {
 
 absl::Status ShardExecutor::CheckDeadline(absl::Time now) const {
   if (now < deadline()) return absl::OkStatus();
+  std::vector<MemberId> unfinished;
+  bool somebody_finished = false;
+  for (int worker = 0; worker < config_.world_size; ++worker) {
+    if (shard_->has_finished(worker)) {
+      somebody_finished = true;
+    } else {
+      unfinished.push_back(WorkerId(worker));
+    }
+  }
+  const std::string waited = absl::StrCat("shard ", config_.shard, " has waited ",
+                                          absl::FormatDuration(config_.step_timeout), " for ");
+  if (somebody_finished) {
+    return WithSuspects(absl::DeadlineExceededError(absl::StrCat(waited, ToString(unfinished),
+                                                                 " to finish, as others have")),
+                        unfinished);
+  }
   const ParameterShard::Missing missing = shard_->FindMissing();
   std::vector<MemberId> suspects;
   for (int worker : missing.workers) suspects.push_back(WorkerId(worker));
-  return WithSuspects(absl::DeadlineExceededError(absl::StrCat(
-                          "shard ", config_.shard, " has waited ",
-                          absl::FormatDuration(config_.step_timeout), " for ", Describe(missing))),
+  if (suspects.empty()) {  // all have pushed: then it is not known yet who counts
+    return WithSuspects(absl::DeadlineExceededError(absl::StrCat(
+                            waited, "shard 0 to say who counts in step ", missing.step)),
+                        {ShardId(0)});
+  }
+  return WithSuspects(absl::DeadlineExceededError(absl::StrCat(waited, Describe(missing))),
                       suspects);
 }
 

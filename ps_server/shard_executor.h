@@ -8,6 +8,7 @@
 #ifndef RINGSIDE_PS_SERVER_SHARD_EXECUTOR_H_
 #define RINGSIDE_PS_SERVER_SHARD_EXECUTOR_H_
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -33,7 +34,8 @@ class ShardExecutor {
   class Streams {
    public:
     virtual ~Streams() = default;
-    virtual void SendToAll(const ParameterShard::Result& result) = 0;
+    // One frame, to result.worker or to every worker.
+    virtual void Send(const ParameterShard::Result& result) = 0;
     // A frame of `worker` has left the queue; its stream may read another.
     virtual void FrameTaken(int worker) = 0;
     // At the first failure, once, before Await returns.
@@ -46,14 +48,22 @@ class ShardExecutor {
     // How long a worker that has pushed its whole step waits for the others. The shard reports a
     // little earlier than the waiting workers would, because it can name who is missing.
     absl::Duration step_timeout = absl::Seconds(60);
-    // Gets each step that is closed, from the executor's thread; must not block. May be empty.
-    std::function<void(uint64_t step)> step_closed = nullptr;
+    // A worker that waits is patient as long as anybody pushes: in modes where the slowest may be
+    // far behind.
+    bool progress_is_enough = false;
+    // Gets the shard and each step that is closed, from the executor's thread: what it does delays
+    // the workers. An error ends the work. May be empty.
+    std::function<absl::Status(uint64_t step, ParameterShard* shard)> step_closed = nullptr;
   };
 
-  // What the shard did; complete once Await has returned.
+  // What the shard did.
   struct Account {
     int64_t steps = 0;  // closed, the broadcast of the initial parameters included
     absl::Duration fold_time;
+    absl::Duration queue_time;  // of all frames together, from their arrival to their turn
+    int64_t frames = 0;
+    ParameterShard::Statistics statistics;
+    int units = 0;  // of the shard
   };
 
   // `streams` outlives the executor.
@@ -63,6 +73,8 @@ class ShardExecutor {
   ShardExecutor(const ShardExecutor&) = delete;
   ShardExecutor& operator=(const ShardExecutor&) = delete;
 
+  // Shard 0's word on who counts; see ParameterShard::Elect.
+  void Elect(ParameterShard::Election election);
   // Hands over a frame from the stream of worker `header.sender`.
   void PushFrame(const FrameHeader& header, FramePayload payload);
   // The stream of `worker` is over: in good order (OK, after the worker's half-close) or not.
@@ -70,23 +82,26 @@ class ShardExecutor {
   // Ends the work with `why`, e.g. a verdict; OK counts as CANCELLED.
   void Stop(absl::Status why);
 
-  // Blocks until every worker has ended its stream in good order (OK), or the first failure, whose
-  // suspects are attached: what ParameterShard::Push refuses, UNAVAILABLE (a stream broke, or a
-  // worker left an open step), DEADLINE_EXCEEDED (names who has not pushed), or the status given to
-  // Stop. The end is bounded by the lease of whoever calls Stop.
+  // Blocks until every worker has finished and ended its stream in good order (OK), or the first
+  // failure, whose suspects are attached: what ParameterShard::Push refuses, UNAVAILABLE (a stream
+  // broke, or ended before its worker had finished), DEADLINE_EXCEEDED (names who has not pushed),
+  // what Config::step_closed returned, or the status given to Stop. The end is bounded by the lease
+  // of whoever calls Stop.
   absl::Status Await();
+  // So far; complete once Await has returned.
   Account account() const;
 
  private:
   struct Frame {
     FrameHeader header;
     FramePayload payload;
+    std::chrono::steady_clock::time_point arrived;
   };
   struct End {
     int worker = 0;
     absl::Status how;
   };
-  using Event = absl::variant<Frame, End>;
+  using Event = absl::variant<Frame, End, ParameterShard::Election>;
 
   void Enqueue(Event event);
   void Run();
@@ -95,7 +110,11 @@ class ShardExecutor {
   absl::Status TakeEvents(absl::Time deadline, std::vector<Event>* batch);
   absl::Status Handle(Frame frame);
   absl::Status Handle(End end);
-  absl::Status CheckAfterEvent();
+  absl::Status Handle(ParameterShard::Election election);
+  // Sends what the shard has answered and tells of closed steps.
+  absl::Status AfterShard(uint64_t step_before);
+  void NoteWaiting(bool progress);
+  bool SomebodyWaits() const;
   absl::Status CheckDeadline(absl::Time now) const;
   absl::Time deadline() const;
   bool AllEnded() const;
@@ -109,7 +128,8 @@ class ShardExecutor {
   std::vector<ParameterShard::Result> results_;
   std::vector<bool> ended_;                          // by worker, in good order
   absl::Time waits_since_ = absl::InfiniteFuture();  // since when a worker has waited for others
-  absl::Duration fold_time_;
+  const uint64_t first_step_;
+  Account own_account_;  // published after every batch
 
   mutable Mutex mutex_;
   CondVar arrived_;   // an event or a reason to stop

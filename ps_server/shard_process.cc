@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "common/logging.h"
 #include "common/network/bind_address.h"
@@ -29,25 +28,18 @@ constexpr absl::Duration kResultsTimeout = absl::Hours(1);
 // For streams that were told of a failure to be closed in good order.
 constexpr std::chrono::milliseconds kShutdownGrace(500);
 
-absl::StatusOr<int64_t> IntegerSetting(const Membership& membership, const std::string& name) {
-  const auto found = membership.settings().find(name);
-  int64_t value = 0;
-  if (found == membership.settings().end() || !absl::SimpleAtoi(found->second, &value)) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("the workers of the job do not say their ", name));
-  }
-  return value;
-}
-
 }  // namespace
 
 ShardProcess::ShardProcess(ServerConfig config)
-    : config_(std::move(config)), service_(config_.shard, config_.token) {}
+    : config_(std::move(config)),
+      service_(config_.shard, config_.token),
+      elections_(config_.token) {}
 
 ShardProcess::~ShardProcess() {
   if (server_.server != nullptr)
     server_.server->Shutdown(std::chrono::system_clock::now() + kShutdownGrace);
   server_.server.reset();
+  follower_.reset();
   client_.reset();  // its verdict handler refers to the executor
   executor_.reset();
 }
@@ -65,6 +57,7 @@ absl::Status ShardProcess::Listen() {
                             ChooseBindAddress(config_.network, config_.coordinator));
   RINGSIDE_ASSIGN_OR_RETURN(server_, StartGrpcServer(bind, [this](grpc::ServerBuilder* builder) {
                               builder->RegisterCallbackGenericService(&service_);
+                              builder->RegisterService(&elections_);
                             }));
   return absl::OkStatus();
 }
@@ -90,42 +83,70 @@ absl::Status ShardProcess::Join() {
 
 absl::Status ShardProcess::Serve() {
   RINGSIDE_ASSIGN_OR_RETURN(auto shard, MakeShard());
-  executor_ = std::make_unique<ShardExecutor>(
-      ShardExecutor::Config{config_.shard, layout_.world_size, config_.step_timeout,
-                            [client = client_.get()](uint64_t step) {
-                              Progress progress;
-                              progress.set_step(static_cast<int64_t>(step));
-                              progress.set_phase("train");
-                              client->ReportProgress(progress);
-                            }},
-      std::move(shard), &service_);
+  ShardExecutor::Config executor{config_.shard, layout_.world_size, config_.step_timeout};
+  executor.progress_is_enough = settings_.policy.mode != PsMode::kSync;
+  executor.step_closed = [client = client_.get()](uint64_t step, ParameterShard* /*shard*/) {
+    Progress progress;
+    progress.set_step(static_cast<int64_t>(step));
+    progress.set_phase("train");
+    client->ReportProgress(progress);
+    return absl::OkStatus();
+  };
+  executor_ = std::make_unique<ShardExecutor>(std::move(executor), std::move(shard), &service_);
   client_->SetVerdictHandler(
       [executor = executor_.get()](const absl::Status& verdict) { executor->Stop(verdict); });
-  service_.Serve({layout_.world_size, client_->membership().generation(), plan_->hash()},
-                 executor_.get());
-  return executor_->Await();
+  RINGSIDE_RETURN_IF_ERROR(FollowElections());
+  const uint32_t generation = client_->membership().generation();
+  elections_.Serve(generation, /*recovery=*/0);
+  service_.Serve({layout_.world_size, generation, plan_->hash()}, executor_.get());
+  const absl::Status status = executor_->Await();
+  elections_.End();
+  return status;
+}
+
+absl::Status ShardProcess::FollowElections() {
+  if (settings_.policy.mode != PsMode::kBackup || config_.shard == 0) return absl::OkStatus();
+  ElectionFollower::Config follower;
+  follower.shard = config_.shard;
+  RINGSIDE_ASSIGN_OR_RETURN(follower.shard0,
+                            ParseEndpoint(client_->membership().shards(0).data_endpoint()));
+  follower.token = config_.token;
+  follower.generation = client_->membership().generation();
+  follower.on_election = [executor = executor_.get()](ParameterShard::Election election) {
+    executor->Elect(std::move(election));
+  };
+  follower.on_failure = [executor = executor_.get()](const absl::Status& why) {
+    executor->Stop(why);
+  };
+  follower_ = std::make_unique<ElectionFollower>(std::move(follower));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<ParameterShard>> ShardProcess::MakeShard() {
   const Membership& membership = client_->membership();
+  RINGSIDE_ASSIGN_OR_RETURN(settings_, ReadShardSettings(membership));
   std::vector<ParameterSpec> parameters;
   for (const ParameterDescription& parameter : membership.parameters()) {
     parameters.push_back({parameter.name(),
                           {parameter.shape().begin(), parameter.shape().end()},
                           parameter.dtype()});
   }
-  RINGSIDE_ASSIGN_OR_RETURN(const int64_t first_bucket_bytes,
-                            IntegerSetting(membership, "first_bucket_bytes"));
-  RINGSIDE_ASSIGN_OR_RETURN(const int64_t bucket_bytes, IntegerSetting(membership, "bucket_bytes"));
-  RINGSIDE_ASSIGN_OR_RETURN(layout_.frame_bytes, IntegerSetting(membership, "frame_bytes"));
-  RINGSIDE_ASSIGN_OR_RETURN(BucketPlan plan,
-                            BucketPlan::Create(parameters, first_bucket_bytes, bucket_bytes));
-  layout_.world_size = membership.workers_size();
-  layout_.num_shards = membership.shards_size();
+  RINGSIDE_ASSIGN_OR_RETURN(
+      BucketPlan plan,
+      BucketPlan::Create(parameters, settings_.first_bucket_bytes, settings_.bucket_bytes));
+  layout_ = {membership.workers_size(), membership.shards_size(), settings_.frame_bytes};
   plan_ = std::make_unique<BucketPlan>(plan);
   LogInfo(absl::StrCat("serves ", layout_.world_size, " workers at ", ToString(server_.endpoint)));
-  return ParameterShard::Create(
-      {std::move(plan), layout_, config_.shard, /*group=*/0, membership.generation(), 0});
+  ParameterShard::Config config{std::move(plan), layout_, config_.shard};
+  config.generation = membership.generation();
+  config.policy = settings_.policy;
+  config.optimizer = settings_.optimizer;
+  config.learning_rate = settings_.learning_rate;
+  config.full_batch = settings_.full_batch;
+  config.on_election = [this](const ParameterShard::Election& election) {
+    elections_.Announce(election);
+  };
+  return ParameterShard::Create(std::move(config));
 }
 
 absl::Status ShardProcess::Report() {
@@ -138,17 +159,27 @@ absl::Status ShardProcess::Report() {
 ShardResult ShardProcess::MakeResult() const {
   const ShardExecutor::Account account = executor_->account();
   // As in the workers' results, the broadcast of the initial parameters, which is one exchange, is
-  // left out.
+  // left out, and so is what workers are sent after their last step.
   const int64_t steps = std::max<int64_t>(account.steps - 1, 0);
   TrafficCounters traffic = service_.traffic();
   traffic -= PsShardTraffic(*plan_, layout_, config_.shard, account.steps - steps);
+  TrafficCounters expected = PsShardTraffic(*plan_, layout_, config_.shard, steps);
+  if (settings_.policy.mode != PsMode::kSync) {
+    // Steps differ from worker to worker: what was taken and answered is the shard's own count.
+    const int units = std::max(account.units, 1);
+    const int64_t first = layout_.world_size;
+    const int64_t final = settings_.policy.is_asynchronous() ? layout_.world_size : 0;
+    traffic -= PsShardTraffic(*plan_, layout_, config_.shard, 0, final);
+    expected =
+        PsShardTraffic(*plan_, layout_, config_.shard, account.statistics.pushes / units - first,
+                       account.statistics.answers / units - first - final);
+  }
   ShardResult result;
   result.set_shard(config_.shard);
   *result.mutable_process() = ReadProcessInfo();
   (*result.mutable_process()->mutable_facts())["grpc"] = grpc::Version();
   *result.mutable_traffic() = ToProto(traffic);
-  *result.mutable_expected_traffic() =
-      ToProto(PsShardTraffic(*plan_, layout_, config_.shard, steps));
+  *result.mutable_expected_traffic() = ToProto(expected);
   result.set_steps(steps);
   result.set_fold_s(absl::ToDoubleSeconds(account.fold_time));
   return result;

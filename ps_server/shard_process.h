@@ -9,9 +9,12 @@
 #include "common/coordinator/coordinator_client.h"
 #include "common/network/grpc_server.h"
 #include "common/unit_table.h"
+#include "ps_server/election_follower.h"
+#include "ps_server/election_service.h"
 #include "ps_server/server_config.h"
 #include "ps_server/shard_executor.h"
 #include "ps_server/shard_service.h"
+#include "ps_server/shard_settings.h"
 #include "results.pb.h"
 
 namespace ringside {
@@ -37,11 +40,16 @@ class ShardProcess {
   ShardResult MakeResult() const;
   int64_t step() const;
 
+  absl::Status FollowElections();
+
   const ServerConfig config_;
   ShardService service_;
+  ElectionService elections_;
   std::unique_ptr<BucketPlan> plan_;
   ShardLayout layout_;
+  ShardSettings settings_;
   std::unique_ptr<ShardExecutor> executor_;
+  std::unique_ptr<ElectionFollower> follower_;  // its callbacks use the executor
   std::unique_ptr<CoordinatorClient> client_;
   GrpcServer server_;
 };

@@ -25,11 +25,12 @@ std::string MetadataValue(const grpc::GenericCallbackServerContext& context, con
   return std::string(found->second.data(), found->second.size());
 }
 
-// Refers to the sum without a copy and keeps its arena.
+// Refers to the values without a copy and keeps its arena.
 grpc::Slice SharedSlice(const ParameterShard::Result& result) {
+  if (result.values.empty()) return grpc::Slice();
   auto* owner = new std::shared_ptr<const Arena>(result.owner);
   return grpc::Slice(
-      const_cast<float*>(result.sum.data()), result.sum.size() * sizeof(float),
+      const_cast<float*>(result.values.data()), result.values.size() * sizeof(float),
       [](void* held) { delete static_cast<std::shared_ptr<const Arena>*>(held); }, owner);
 }
 
@@ -119,11 +120,12 @@ void ShardService::StreamDone(WorkerStream* stream) {
   streams_.erase(found);
 }
 
-void ShardService::SendToAll(const ParameterShard::Result& result) {
+void ShardService::Send(const ParameterShard::Result& result) {
   const grpc::ByteBuffer frame = MakeFrame(result.header, SharedSlice(result));
   MutexLock lock(&mutex_);
-  for (WorkerStream* stream : by_rank_) {
-    if (stream != nullptr) stream->Send(frame, result.header.payload_bytes());
+  for (int worker = 0; worker < job_.world_size; ++worker) {
+    if (result.worker != ParameterShard::kEveryWorker && result.worker != worker) continue;
+    if (by_rank_[worker] != nullptr) by_rank_[worker]->Send(frame, result.header.payload_bytes());
   }
 }
 

@@ -51,7 +51,7 @@ class ShardService final : public grpc::CallbackGenericService, public ShardExec
   grpc::ServerGenericBidiReactor* CreateReactor(
       grpc::GenericCallbackServerContext* context) override;
 
-  void SendToAll(const ParameterShard::Result& result) override;
+  void Send(const ParameterShard::Result& result) override;
   void FrameTaken(int worker) override;
   void CloseAll(const absl::Status& failure) override;
 

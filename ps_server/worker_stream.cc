@@ -69,9 +69,11 @@ absl::Status WorkerStream::TakeFrame() {
       return status;
     }
     ++frames_in_flight_;
-    traffic_.payload_bytes_received += frame->header.payload_bytes();
-    traffic_.header_bytes_received += static_cast<int64_t>(kFrameHeaderBytes);
-    ++traffic_.messages_received;
+    if (frame->header.elements > 0) {
+      traffic_.payload_bytes_received += frame->header.payload_bytes();
+      traffic_.header_bytes_received += static_cast<int64_t>(kFrameHeaderBytes);
+      ++traffic_.messages_received;
+    }
     executor = executor_;
   }
   executor->PushFrame(frame->header, std::move(frame->payload));
@@ -92,9 +94,11 @@ void WorkerStream::Send(const grpc::ByteBuffer& frame, int64_t payload_bytes) {
 }
 
 void WorkerStream::StartNextWrite() {
-  traffic_.payload_bytes_sent += outgoing_.front().payload_bytes;
-  traffic_.header_bytes_sent += static_cast<int64_t>(kFrameHeaderBytes);
-  ++traffic_.messages_sent;
+  if (outgoing_.front().payload_bytes > 0) {
+    traffic_.payload_bytes_sent += outgoing_.front().payload_bytes;
+    traffic_.header_bytes_sent += static_cast<int64_t>(kFrameHeaderBytes);
+    ++traffic_.messages_sent;
+  }
   StartWrite(&outgoing_.front().frame);
 }
 

@@ -11,11 +11,16 @@
 #include "worker/nccl_factory.h"
 #include "worker/ring_factory.h"
 #include "worker/synchronizers/local_summer.h"
+#include "worker/synchronizers/ps_exchange.h"
 #include "worker/synchronizers/ps_summer.h"
+#include "worker/synchronizers/server_update.h"
 #include "worker/synchronizers/synchronous_update.h"
 
 namespace ringside {
 namespace {
+
+// In asynchronous modes, from the end of the fastest worker to that of the slowest.
+constexpr absl::Duration kLongestTraining = absl::Hours(24);
 
 class LocalFactory final : public SynchronizerFactory {
  public:
@@ -45,11 +50,21 @@ class PsFactory final : public SynchronizerFactory {
       RINGSIDE_ASSIGN_OR_RETURN(Endpoint endpoint, DataEndpoint(shard));
       shards.push_back(std::move(endpoint));
     }
-    RINGSIDE_ASSIGN_OR_RETURN(
-        std::unique_ptr<GradientSummer> summer,
-        PsSummer::Create({group, *meeting.plan, std::move(shards), config_.token, job.frame_bytes,
-                          job.step_timeout, job.step_timeout}));
-    return UpdateWith(std::move(summer), config_, *meeting.plan, {});
+    PsExchange::Config exchange{
+        group,           *meeting.plan,    std::move(shards), config_.token,
+        job.frame_bytes, job.step_timeout, job.step_timeout,  job.ps_policy(),
+        job.step_timeout};
+    // Nobody can say by how much the others are behind; a lost one is noticed by its lease.
+    if (job.ps_policy().mode != PsMode::kSync) exchange.finish_timeout = kLongestTraining;
+    RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<PsExchange> made,
+                              PsExchange::Create(std::move(exchange)));
+    if (!job.ps_policy().server_has_parameters()) {
+      return UpdateWith(std::make_unique<PsSummer>(std::move(made)), config_, *meeting.plan, {});
+    }
+    Product product;
+    product.synchronizer =
+        std::make_unique<ServerUpdate>(*meeting.plan, config_.rank, std::move(made));
+    return product;
   }
 
  private:

@@ -69,14 +69,16 @@ absl::Status Trainer::Run(const std::function<absl::Status(const StepRecord&)>& 
   RINGSIDE_CHECK(synchronizer_ != nullptr);
   while (step_ < total_steps_) {
     ++step_;
-    RINGSIDE_ASSIGN_OR_RETURN(const StepRecord record, RunStep());
-    RINGSIDE_RETURN_IF_ERROR(on_step(record));
+    StepRecord record;
+    RINGSIDE_ASSIGN_OR_RETURN(const int64_t parameters_step, RunStep(&record));
+    if (parameters_step >= step_) RINGSIDE_RETURN_IF_ERROR(on_step(record));
+    step_ = parameters_step;
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<StepRecord> Trainer::RunStep() {
-  StepRecord record;
+absl::StatusOr<int64_t> Trainer::RunStep(StepRecord* step_record) {
+  StepRecord& record = *step_record;
   record.set_step(step_);
   const absl::Duration begin = config_.clock();
   for (int rank : config_.hosted_ranks) RINGSIDE_RETURN_IF_ERROR(PlayRank(rank, &record));
@@ -87,7 +89,7 @@ absl::StatusOr<StepRecord> Trainer::RunStep() {
   record.set_optimizer_s(absl::ToDoubleSeconds(stats.optimizer));
   record.set_other_s(record.step_s() - record.data_s() - record.forward_s() - record.backward_s() -
                      record.exposed_comm_s() - record.optimizer_s());
-  return record;
+  return stats.parameters_step;
 }
 
 absl::Status Trainer::PlayRank(int rank, StepRecord* record) {
@@ -113,7 +115,7 @@ absl::Status Trainer::PlayRank(int rank, StepRecord* record) {
     const absl::Duration forward = config_.clock();
     RINGSIDE_ASSIGN_OR_RETURN(const double loss, model_->Forward(batch));
     const absl::Duration backward = config_.clock();
-    RINGSIDE_RETURN_IF_ERROR(model_->Backward(weight));
+    RINGSIDE_RETURN_IF_ERROR(model_->Backward(GradientWeight(samples, share.global_samples)));
     const absl::Duration end = config_.clock();
     record->set_loss(record->loss() + weight * loss);
     record->set_forward_s(record->forward_s() + absl::ToDoubleSeconds(backward - forward));
@@ -124,6 +126,18 @@ absl::Status Trainer::PlayRank(int rank, StepRecord* record) {
   after_backward_ = rank == config_.hosted_ranks.back();
   tracker_.Flush();
   return absl::OkStatus();
+}
+
+double Trainer::GradientWeight(int64_t samples, int64_t global_samples) const {
+  switch (config_.scale) {
+    case Config::Scale::kShareOfGlobalBatch:
+      return RankLossWeight(samples, global_samples);
+    case Config::Scale::kOwnMean:
+      return 1;
+    case Config::Scale::kShareOfFullBatch:
+      return RankLossWeight(samples, config_.global_batch_size);
+  }
+  return 0;
 }
 
 void Trainer::Submit(int bucket) {

@@ -36,6 +36,11 @@ class Trainer {
     // Exactly one of them is positive.
     int64_t steps = 0;
     int64_t epochs = 0;
+    // What a rank's gradient is the gradient of: its part of the mean over the global batch, so
+    // that the sum over ranks is the mean; its own mean (asynchronous servers); or its part of a
+    // full batch of all ranks, which the server scales to the samples that count (backup workers).
+    enum class Scale { kShareOfGlobalBatch, kOwnMean, kShareOfFullBatch };
+    Scale scale = Scale::kShareOfGlobalBatch;
     bool overlap = true;  // false: buckets are submitted when backward has ended, none before
     // The synchronizer may want to let neighbours read the gradients.
     Arena::Placement gradient_placement = Arena::Placement::kHeap;
@@ -52,8 +57,9 @@ class Trainer {
   absl::Status Start(GradientSynchronizer* synchronizer);
 
   // Trains all steps that are left. `on_step` gets each record as soon as its step is over; its
-  // time counts to no step. The first error ends the run: of the synchronizer, of the model, of
-  // `on_step`.
+  // time counts to no step. Where the synchronizer goes back, a step is run and told again; where
+  // it goes ahead, steps are left out. The first error ends the run: of the synchronizer, of the
+  // model, of `on_step`.
   absl::Status Run(const std::function<absl::Status(const StepRecord&)>& on_step);
 
   int64_t total_steps() const { return total_steps_; }
@@ -68,8 +74,11 @@ class Trainer {
   Trainer(Config config, const Dataset* data, const BucketPlan* plan, Model* model, Sampler sampler,
           std::unique_ptr<Arena> parameters, std::unique_ptr<Arena> gradients);
 
-  absl::StatusOr<StepRecord> RunStep();
+  // Returns the step after which the parameters are.
+  absl::StatusOr<int64_t> RunStep(StepRecord* record);
   absl::Status PlayRank(int rank, StepRecord* record);
+  // Of a rank's mean loss, in its gradient.
+  double GradientWeight(int64_t samples, int64_t global_samples) const;
   void Submit(int bucket);
 
   // Constant after construction.

@@ -43,6 +43,14 @@ absl::Status AsBadInput(const absl::Status& status) {
   return absl::IsUnavailable(status) ? absl::FailedPreconditionError(status.message()) : status;
 }
 
+Trainer::Config::Scale ScaleFor(const JobConfig& job) {
+  using Scale = Trainer::Config::Scale;
+  if (!job.uses_servers()) return Scale::kShareOfGlobalBatch;
+  if (job.ps_policy().is_asynchronous()) return Scale::kOwnMean;
+  return job.ps_policy().mode == PsMode::kBackup ? Scale::kShareOfFullBatch
+                                                 : Scale::kShareOfGlobalBatch;
+}
+
 TrafficCounters Difference(TrafficCounters later, const TrafficCounters& earlier) {
   later -= earlier;
   return later;
@@ -67,6 +75,7 @@ absl::Status WorkerJob::Prepare() {
   trainer.seed = config_.job.seed;
   trainer.steps = config_.job.steps;
   trainer.epochs = config_.job.epochs;
+  trainer.scale = ScaleFor(config_.job);
   trainer.overlap = config_.job.overlap;
   trainer.gradient_placement = SynchronizerFactory::GradientPlacement(config_);
   trainer.clock = SteadyClock;
@@ -158,18 +167,24 @@ absl::Status WorkerJob::Train() {
         client_->Barrier("train", WorkersOf(client_->membership()), config_.job.step_timeout));
   }
   const TrafficCounters before = synchronizer_->traffic();
+  const TrafficCounters expected_before = synchronizer_->ExpectedTraffic(0);
   const absl::Duration begin = SteadyClock();
   RINGSIDE_RETURN_IF_ERROR(
       trainer_->Run([&](const StepRecord& record) { return OnStep(steps.get(), record); }));
   result_.set_train_s(absl::ToDoubleSeconds(SteadyClock() - begin));
   *result_.mutable_traffic() = ToProto(Difference(synchronizer_->traffic(), before));
-  *result_.mutable_expected_traffic() = ToProto(Difference(
-      synchronizer_->ExpectedTraffic(trainer_->total_steps()), synchronizer_->ExpectedTraffic(0)));
+  *result_.mutable_expected_traffic() =
+      ToProto(Difference(synchronizer_->ExpectedTraffic(result_.steps_size()), expected_before));
   RINGSIDE_RETURN_IF_ERROR(synchronizer_->Shutdown());
   return steps == nullptr ? absl::OkStatus() : steps->Close();
 }
 
 absl::Status WorkerJob::OnStep(StepWriter* steps, const StepRecord& record) {
+  // A step that is run again takes the place of what followed from what was lost.
+  while (result_.steps_size() > 0 &&
+         result_.steps(result_.steps_size() - 1).step() >= record.step()) {
+    result_.mutable_steps()->RemoveLast();
+  }
   *result_.add_steps() = record;
   progress_.set_step(record.step());
   progress_.set_loss(record.loss());

@@ -53,6 +53,29 @@ absl::Status RequireFittingWireDtype(const JobConfig& job) {
   return absl::OkStatus();
 }
 
+absl::Status CheckPsMode(const JobConfig& job) {
+  RINGSIDE_RETURN_IF_ERROR(RequireKnown("update", job.update, {"worker", "server"}));
+  RINGSIDE_ASSIGN_OR_RETURN(const PsMode mode, ParsePsMode(job.ps_mode));
+  RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("staleness", job.staleness, 0));
+  RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("backup_workers", job.backup_workers, 0));
+  if (job.staleness != 0 && mode != PsMode::kSsp) {
+    return absl::InvalidArgumentError(absl::StrCat("--staleness=", job.staleness,
+                                                   ": must be 0 with --ps_mode=", job.ps_mode,
+                                                   "; it is of ssp"));
+  }
+  if (job.backup_workers != 0 && mode != PsMode::kBackup) {
+    return absl::InvalidArgumentError(absl::StrCat("--backup_workers=", job.backup_workers,
+                                                   ": must be 0 with --ps_mode=", job.ps_mode,
+                                                   "; it is of backup"));
+  }
+  if (job.uses_servers() && job.backup_workers >= job.workers) {
+    return absl::InvalidArgumentError(absl::StrCat("--backup_workers=", job.backup_workers,
+                                                   ": must be less than --workers=", job.workers,
+                                                   ", or nobody counts"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckDevice(const std::string& text, const std::string& strategy) {
   RINGSIDE_ASSIGN_OR_RETURN(const Device device, ParseDevice(text));
   const bool on_gpu = device.kind != Device::Kind::kCpu;
@@ -107,6 +130,7 @@ absl::Status JobConfig::Validate() const {
   RINGSIDE_RETURN_IF_ERROR(RequireKnown("ring_link", ring_link, KnownRingLinks()));
   RINGSIDE_RETURN_IF_ERROR(RequireKnown("schedule", schedule, {"ring", "direct", "auto"}));
   RINGSIDE_RETURN_IF_ERROR(RequireKnown("wire_dtype", wire_dtype, {"fp32", "bf16", "fp16"}));
+  RINGSIDE_RETURN_IF_ERROR(CheckPsMode(*this));
   RINGSIDE_RETURN_IF_ERROR(CheckDevice(device, strategy));
   RINGSIDE_RETURN_IF_ERROR(RequireFittingWireDtype(*this));
   if (strategy == "ring" && schedule == "direct" && ring_link != "auto" && ring_link != "shm") {
@@ -151,11 +175,24 @@ LearningRateConfig JobConfig::lr_schedule() const {
   return resolved;
 }
 
+PsPolicy JobConfig::ps_policy() const {
+  PsPolicy policy;
+  policy.mode = ParsePsMode(ps_mode).value_or(PsMode::kSync);
+  policy.update_on_server = policy.mode != PsMode::kSync || update == "server";
+  policy.staleness = staleness;
+  policy.backup_workers = backup_workers;
+  return policy;
+}
+
 std::map<std::string, std::string> JobConfig::SharedSettings() const {
   return {
       {"strategy", strategy},
       {"workers", absl::StrCat(workers)},
       {"ps_shards", absl::StrCat(shards())},
+      {"ps_mode", ps_mode},
+      {"update", update},
+      {"staleness", absl::StrCat(staleness)},
+      {"backup_workers", absl::StrCat(backup_workers)},
       {"ring_link", ring_link},
       {"schedule", schedule},
       {"wire_dtype", wire_dtype},

@@ -13,6 +13,7 @@
 #include "common/learning_rate.h"
 #include "common/network/bind_address.h"
 #include "common/optimizer.h"
+#include "common/ps_policy.h"
 
 namespace ringside {
 
@@ -20,7 +21,12 @@ struct JobConfig {
   // How gradients meet.
   std::string strategy = "ring";  // ps, ring, local, nccl
   int workers = 1;
-  int ps_shards = 1;                // used by ps alone
+  int ps_shards = 1;             // used by ps alone, as all that follows with ps in its name
+  std::string ps_mode = "sync";  // sync, async, ssp, backup
+  std::string update =
+      "worker";            // worker, server: where the optimizer runs; modes but sync: server
+  int staleness = 0;       // of ssp
+  int backup_workers = 0;  // of backup
   std::string ring_link = "auto";   // auto, tcp, uds, shm, grpc
   std::string schedule = "ring";    // ring, direct, auto: how an all-reduce moves its chunks
   std::string wire_dtype = "fp32";  // fp32, bf16, fp16: how gradients travel
@@ -60,6 +66,8 @@ struct JobConfig {
   absl::Status Validate() const;
 
   bool uses_servers() const { return strategy == "ps"; }
+  // REQUIRES: validated. Of ps.
+  PsPolicy ps_policy() const;
   int shards() const { return uses_servers() ? ps_shards : 0; }
   // Processes that run workers: one for `local`, which plays all ranks itself.
   int worker_processes() const { return strategy == "local" ? 1 : workers; }

@@ -30,6 +30,15 @@ ABSL_FLAG(std::string, strategy, Defaults().strategy,
 ABSL_FLAG(std::vector<std::string>, workers, {absl::StrCat(Defaults().workers)},
           "number of workers (ranks); a list, e.g. 1,2,4, for `ringside compare`");
 ABSL_FLAG(int, ps_shards, Defaults().ps_shards, "shards of the parameter server (strategy ps)");
+ABSL_FLAG(std::string, ps_mode, Defaults().ps_mode,
+          "of the parameter server: sync, async (pushes are applied on arrival), ssp (async within "
+          "--staleness) or backup (the first workers to finish a step count)");
+ABSL_FLAG(std::string, update, Defaults().update,
+          "where the optimizer runs with --ps_mode=sync: worker or server; else on the server");
+ABSL_FLAG(int, staleness, Defaults().staleness,
+          "of --ps_mode=ssp: steps that a worker may be ahead of the slowest");
+ABSL_FLAG(int, backup_workers, Defaults().backup_workers,
+          "of --ps_mode=backup: workers a step does not wait for");
 ABSL_FLAG(
     std::string, ring_link, Defaults().ring_link,
     "transport between neighbours of the ring: auto (shm on one host, tcp across hosts), tcp, "
@@ -148,6 +157,10 @@ absl::StatusOr<JobConfig> JobConfigFromFlags(int workers) {
   config.strategy = absl::GetFlag(FLAGS_strategy);
   config.workers = workers;
   config.ps_shards = absl::GetFlag(FLAGS_ps_shards);
+  config.ps_mode = absl::GetFlag(FLAGS_ps_mode);
+  config.update = absl::GetFlag(FLAGS_update);
+  config.staleness = absl::GetFlag(FLAGS_staleness);
+  config.backup_workers = absl::GetFlag(FLAGS_backup_workers);
   config.ring_link = absl::GetFlag(FLAGS_ring_link);
   config.schedule = absl::GetFlag(FLAGS_schedule);
   config.wire_dtype = absl::GetFlag(FLAGS_wire_dtype);

@@ -8,10 +8,15 @@
 namespace ringside {
 
 ExchangeLedger::ExchangeLedger(const BucketPlan* plan, const std::vector<UnitTable>* tables,
-                               const Group& group)
-    : plan_(*plan), tables_(*tables), group_(group), submitted_(plan->size(), false) {
+                               const Group& group, bool newer_results)
+    : plan_(*plan),
+      tables_(*tables),
+      group_(group),
+      newer_results_(newer_results),
+      submitted_(plan->size(), false) {
   for (const UnitTable& table : tables_) {
     accepted_.emplace_back(table.size(), false);
+    steps_.emplace_back(table.size(), 0);
     total_units_ += table.size();
   }
 }
@@ -52,7 +57,8 @@ absl::StatusOr<ElementRange> ExchangeLedger::Accept(int shard, const FrameHeader
   }
   if (header.sender != static_cast<uint32_t>(shard))
     return refuse(absl::StatusCode::kInvalidArgument, "another sender");
-  if (!open_ || header.step != static_cast<uint64_t>(step_)) {
+  const auto step = static_cast<uint64_t>(step_);
+  if (!open_ || (newer_results_ ? header.step < step : header.step != step)) {
     return refuse(absl::StatusCode::kInvalidArgument,
                   open_ ? "open is step " : "no step is open; the last was ", step_);
   }
@@ -61,6 +67,7 @@ absl::StatusOr<ElementRange> ExchangeLedger::Accept(int shard, const FrameHeader
     return refuse(absl::StatusCode::kFailedPrecondition, "the bucket was not pushed yet");
   if (accepted_[shard][unit]) return refuse(absl::StatusCode::kAlreadyExists, "it is a duplicate");
   accepted_[shard][unit] = true;
+  steps_[shard][unit] = header.step;
   const ElementRange& range = tables_[shard].unit(unit).range;
   return ElementRange{plan_.bucket(static_cast<int>(header.bucket)).begin + range.begin,
                       range.length};
@@ -79,6 +86,34 @@ void ExchangeLedger::Close() {
   std::fill(submitted_.begin(), submitted_.end(), false);
   for (std::vector<bool>& units : accepted_) std::fill(units.begin(), units.end(), false);
   completed_units_ = 0;
+}
+
+void ExchangeLedger::OpenForPull(int64_t step) {
+  Close();
+  open_ = true;
+  step_ = step;
+  std::fill(submitted_.begin(), submitted_.end(), true);
+}
+
+uint64_t ExchangeLedger::newest() const {
+  uint64_t newest = 0;
+  for (const std::vector<uint64_t>& steps : steps_) {
+    for (uint64_t step : steps) newest = std::max(newest, step);
+  }
+  return newest;
+}
+
+std::vector<int> ExchangeLedger::Reopen(uint64_t step) {
+  std::vector<int> shards;
+  for (int shard = 0; shard < static_cast<int>(tables_.size()); ++shard) {
+    std::vector<uint64_t>& steps = steps_[shard];
+    if (std::none_of(steps.begin(), steps.end(), [step](uint64_t own) { return own < step; }))
+      continue;
+    shards.push_back(shard);
+    completed_units_ -= tables_[shard].size();
+    std::fill(accepted_[shard].begin(), accepted_[shard].end(), false);
+  }
+  return shards;
 }
 
 ExchangeLedger::Missing ExchangeLedger::FindMissing() const {

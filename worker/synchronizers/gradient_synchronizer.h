@@ -37,6 +37,9 @@ struct CommunicationTimes {
 struct StepStats {
   CommunicationTimes communication;
   absl::Duration optimizer;
+  // The step after which the parameters are: the one that was finished, a later one where this
+  // process was late (backup workers), or an earlier one where lost state was made good.
+  int64_t parameters_step = 0;
 };
 
 // Calls come from one thread, but for Abort and traffic, which may come from any.
@@ -59,7 +62,8 @@ class GradientSynchronizer {
   // Makes a running and every later Start or Finish return `cause`.
   virtual void Abort(absl::Status cause) = 0;
 
-  // Ends links in good order, after the last Finish.
+  // Ends links in good order, after the last Finish. On return the parameters of all ranks are the
+  // same, in modes where they may differ until then.
   virtual absl::Status Shutdown() = 0;
 
   // So far, the broadcast in Start included.

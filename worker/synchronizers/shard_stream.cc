@@ -41,9 +41,11 @@ void ShardStream::StartNextWrite() {
   writing_ =
       MakeFrame(next.header, lent_->Lend({reinterpret_cast<const uint8_t*>(next.payload.data()),
                                           next.payload.size() * sizeof(float)}));
-  traffic_.payload_bytes_sent += next.header.payload_bytes();
-  traffic_.header_bytes_sent += static_cast<int64_t>(kFrameHeaderBytes);
-  ++traffic_.messages_sent;
+  if (next.header.elements > 0) {
+    traffic_.payload_bytes_sent += next.header.payload_bytes();
+    traffic_.header_bytes_sent += static_cast<int64_t>(kFrameHeaderBytes);
+    ++traffic_.messages_sent;
+  }
   StartWrite(&writing_);
 }
 
@@ -92,7 +94,7 @@ void ShardStream::OnReadDone(bool ok) {
     RemoveHold();
     return;
   }
-  {
+  if (incoming_.Length() > kFrameHeaderBytes) {
     MutexLock lock(&mutex_);
     traffic_.payload_bytes_received +=
         static_cast<int64_t>(incoming_.Length()) - static_cast<int64_t>(kFrameHeaderBytes);

@@ -62,6 +62,7 @@ absl::StatusOr<StepStats> SynchronousUpdate::Finish(int64_t step) {
   }
   StepStats stats;
   RINGSIDE_ASSIGN_OR_RETURN(const absl::Span<const float> sums, summer_->Finish(step));
+  stats.parameters_step = step;
   stats.communication = summer_->communication();
   const absl::Time summed = MonotonicNow();
   optimizer_->Apply(step, learning_rate_.At(step), sums, parameters_);

@@ -1,0 +1,34 @@
+// How a parameter server treats what workers push: the mode, and where the optimizer runs.
+#ifndef RINGSIDE_COMMON_PS_POLICY_H_
+#define RINGSIDE_COMMON_PS_POLICY_H_
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace ringside {
+
+enum class PsMode {
+  kSync,    // a step is over when every worker's gradient is in it
+  kAsync,   // every push is applied on arrival (Hogwild and Downpour SGD: Dean et al. 2012)
+  kSsp,     // async, but no worker is more than `staleness` steps ahead (Ho et al. 2013)
+  kBackup,  // a step takes the first N - b workers, the others are late (Chen et al. 2016)
+};
+
+struct PsPolicy {
+  PsMode mode = PsMode::kSync;
+  bool update_on_server = false;  // of sync; the other modes always update there
+  int staleness = 0;              // of ssp, in steps
+  int backup_workers = 0;         // of backup: b
+
+  // The shards hold the parameters, workers take them from there.
+  bool server_has_parameters() const { return mode != PsMode::kSync || update_on_server; }
+  // Workers apply steps alone, without the others' gradients of the same step.
+  bool is_asynchronous() const { return mode == PsMode::kAsync || mode == PsMode::kSsp; }
+};
+
+// "sync", "async", "ssp" or "backup". INVALID_ARGUMENT otherwise.
+absl::StatusOr<PsMode> ParsePsMode(absl::string_view name);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_PS_POLICY_H_

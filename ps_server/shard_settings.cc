@@ -1,0 +1,91 @@
+#include "ps_server/shard_settings.h"
+
+#include <string>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
+
+namespace ringside {
+namespace {
+
+// Reads settings one after the other; the first error stays.
+class SettingsReader {
+ public:
+  explicit SettingsReader(const Membership& membership) : membership_(membership) {}
+
+  std::string Text(const std::string& name) {
+    const auto found = membership_.settings().find(name);
+    if (found != membership_.settings().end()) return found->second;
+    Note(absl::StrCat("the workers of the job do not say their ", name));
+    return "";
+  }
+  int64_t Integer(const std::string& name) {
+    int64_t value = 0;
+    const std::string text = Text(name);
+    if (status_.ok() && !absl::SimpleAtoi(text, &value)) NoteUnreadable(name, text);
+    return value;
+  }
+  double Number(const std::string& name) {
+    double value = 0;
+    const std::string text = Text(name);
+    if (status_.ok() && !absl::SimpleAtod(text, &value)) NoteUnreadable(name, text);
+    return value;
+  }
+  bool Boolean(const std::string& name) {
+    const std::string text = Text(name);
+    if (status_.ok() && text != "true" && text != "false") NoteUnreadable(name, text);
+    return text == "true";
+  }
+  const absl::Status& status() const { return status_; }
+
+ private:
+  void NoteUnreadable(const std::string& name, const std::string& text) {
+    Note(absl::StrCat("the workers of the job say that their ", name, " is '", text,
+                      "', which cannot be read"));
+  }
+  void Note(const std::string& why) {
+    if (status_.ok()) status_ = absl::FailedPreconditionError(why);
+  }
+
+  const Membership& membership_;
+  absl::Status status_;
+};
+
+}  // namespace
+
+absl::StatusOr<ShardSettings> ReadShardSettings(const Membership& membership) {
+  SettingsReader reader(membership);
+  ShardSettings settings;
+  settings.first_bucket_bytes = reader.Integer("first_bucket_bytes");
+  settings.bucket_bytes = reader.Integer("bucket_bytes");
+  settings.frame_bytes = reader.Integer("frame_bytes");
+  settings.policy.update_on_server = reader.Text("update") == "server";
+  settings.policy.staleness = static_cast<int>(reader.Integer("staleness"));
+  settings.policy.backup_workers = static_cast<int>(reader.Integer("backup_workers"));
+  settings.full_batch = reader.Integer("batch_size") * membership.workers_size();
+  OptimizerConfig& optimizer = settings.optimizer;
+  optimizer.name = reader.Text("optimizer");
+  optimizer.learning_rate = reader.Number("learning_rate");
+  optimizer.momentum = reader.Number("momentum");
+  optimizer.nesterov = reader.Boolean("nesterov");
+  optimizer.weight_decay = reader.Number("weight_decay");
+  optimizer.beta1 = reader.Number("beta1");
+  optimizer.beta2 = reader.Number("beta2");
+  optimizer.epsilon = reader.Number("epsilon");
+  LearningRateConfig& rate = settings.learning_rate;
+  rate.schedule = reader.Text("lr_schedule");
+  rate.warmup_steps = reader.Integer("lr_warmup_steps");
+  rate.decay_steps = reader.Integer("lr_decay_steps");
+  rate.decay_factor = reader.Number("lr_decay_factor");
+  rate.total_steps = reader.Integer("lr_total_steps");
+  rate.final_rate = reader.Number("lr_final");
+  const std::string mode = reader.Text("ps_mode");
+  RINGSIDE_RETURN_IF_ERROR(reader.status());
+  RINGSIDE_ASSIGN_OR_RETURN(settings.policy.mode, ParsePsMode(mode));
+  RINGSIDE_RETURN_IF_ERROR(optimizer.Validate());
+  RINGSIDE_RETURN_IF_ERROR(rate.Validate(optimizer.learning_rate));
+  return settings;
+}
+
+}  // namespace ringside

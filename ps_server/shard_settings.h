@@ -1,0 +1,31 @@
+// What a shard learns from the workers when all have joined: the settings that they agree on. Pure.
+#ifndef RINGSIDE_PS_SERVER_SHARD_SETTINGS_H_
+#define RINGSIDE_PS_SERVER_SHARD_SETTINGS_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "common/learning_rate.h"
+#include "common/optimizer.h"
+#include "common/ps_policy.h"
+#include "coordinator.pb.h"
+
+namespace ringside {
+
+struct ShardSettings {
+  int64_t first_bucket_bytes = 0;
+  int64_t bucket_bytes = 0;
+  int64_t frame_bytes = 0;
+  PsPolicy policy;
+  OptimizerConfig optimizer;
+  LearningRateConfig learning_rate;
+  int64_t full_batch = 0;  // samples of a step of all workers
+};
+
+// FAILED_PRECONDITION: the workers do not say a setting, or not in a way that can be read; names
+// it. INVALID_ARGUMENT: optimizer or schedule are not valid.
+absl::StatusOr<ShardSettings> ReadShardSettings(const Membership& membership);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_PS_SERVER_SHARD_SETTINGS_H_

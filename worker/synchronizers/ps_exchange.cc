@@ -1,0 +1,285 @@
+#include "worker/synchronizers/ps_exchange.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/memory/memory.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "common/coordinator/monotonic_clock.h"
+#include "common/network/grpc_frame.h"
+#include "common/ps_traffic.h"
+#include "common/status_macros.h"
+#include "common/suspects.h"
+
+namespace ringside {
+namespace {
+
+ShardLayout LayoutOf(const PsExchange::Config& config) {
+  return {config.group.size(), static_cast<int>(config.shards.size()), config.frame_bytes};
+}
+
+std::vector<UnitTable> TablesOf(const BucketPlan& plan, const ShardLayout& layout) {
+  std::vector<UnitTable> tables;
+  for (int shard = 0; shard < layout.num_shards; ++shard) tables.emplace_back(plan, layout, shard);
+  return tables;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<PsExchange>> PsExchange::Create(Config config) {
+  RINGSIDE_RETURN_IF_ERROR(LayoutOf(config).Validate(config.plan));
+  RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Arena> results,
+                            Arena::Create(config.plan.total_elements(), Arena::Placement::kHeap));
+  auto exchange = absl::WrapUnique(new PsExchange(std::move(config), std::move(results)));
+  ShardLinks::Listener* const listener = exchange.get();
+  RINGSIDE_ASSIGN_OR_RETURN(
+      exchange->links_, ShardLinks::Connect({exchange->config_.group, exchange->config_.plan.hash(),
+                                             exchange->config_.shards, exchange->config_.token},
+                                            exchange->config_.connect_timeout, listener));
+  return exchange;
+}
+
+PsExchange::PsExchange(Config config, std::unique_ptr<Arena> results)
+    : config_(std::move(config)),
+      layout_(LayoutOf(config_)),
+      tables_(TablesOf(config_.plan, layout_)),
+      results_(std::move(results)),
+      ledger_(&config_.plan, &tables_, config_.group, config_.policy.mode == PsMode::kBackup),
+      finished_(config_.shards.size(), false),
+      pulls_(config_.shards.size(), 0) {}
+
+PsExchange::~PsExchange() { links_.reset(); }  // its callbacks use everything else
+
+void PsExchange::Submit(const GradientBucket& bucket) {
+  const absl::Status status = SubmitOrFail(bucket);
+  if (!status.ok()) Fail(status);
+}
+
+absl::Status PsExchange::SubmitOrFail(const GradientBucket& bucket) {
+  if (bucket.rank != config_.group.rank()) {
+    return absl::InvalidArgumentError(absl::StrCat("worker ", config_.group.rank(),
+                                                   " was given gradients of worker ", bucket.rank));
+  }
+  {
+    MutexLock lock(&mutex_);
+    if (!failure_.ok()) return failure_;
+    RINGSIDE_RETURN_IF_ERROR(
+        ledger_.Submit(bucket.step, bucket.bucket, static_cast<int64_t>(bucket.gradients.size())));
+    const absl::Time now = MonotonicNow();
+    if (bucket.after_backward) clock_.BackwardEnded(now);
+    clock_.Submitted(now, Units(bucket.bucket));
+  }
+  FrameHeader header = Header(FrameKind::kPush, bucket.step);
+  header.bucket = static_cast<uint32_t>(bucket.bucket);
+  header.weight = static_cast<uint64_t>(bucket.samples);
+  for (int shard = 0; shard < layout_.num_shards; ++shard) {
+    const UnitTable& table = tables_[shard];
+    for (int unit = table.first_of_bucket(bucket.bucket);
+         unit < table.first_of_bucket(bucket.bucket + 1); ++unit) {
+      const ElementRange& range = table.unit(unit).range;
+      header.offset = static_cast<uint64_t>(range.begin);
+      header.elements = static_cast<uint32_t>(range.length);
+      links_->Send(shard, header, bucket.gradients.subspan(range.begin, range.length));
+    }
+  }
+  return absl::OkStatus();
+}
+
+FrameHeader PsExchange::Header(FrameKind kind, int64_t step) const {
+  FrameHeader header;
+  header.kind = kind;
+  header.group = config_.group.id;
+  header.generation = config_.group.generation;
+  header.step = static_cast<uint64_t>(step);
+  header.sender = static_cast<uint32_t>(config_.group.index);
+  return header;
+}
+
+int64_t PsExchange::Units(int bucket) const {
+  int64_t units = 0;
+  for (const UnitTable& table : tables_)
+    units += table.first_of_bucket(bucket + 1) - table.first_of_bucket(bucket);
+  return units;
+}
+
+absl::StatusOr<int64_t> PsExchange::Finish(int64_t step) {
+  const absl::Time deadline = absl::Now() + config_.step_timeout;
+  {
+    MutexLock lock(&mutex_);
+    clock_.BackwardEnded(MonotonicNow());
+    if (failure_.ok()) failure_ = ledger_.CheckSubmitted(step);
+    RINGSIDE_RETURN_IF_ERROR(AwaitResults(deadline, config_.step_timeout));
+  }
+  int64_t results_step = step;
+  if (config_.policy.mode == PsMode::kBackup) {
+    RINGSIDE_ASSIGN_OR_RETURN(results_step, Align(deadline));
+  }
+  MutexLock lock(&mutex_);
+  ledger_.Close();
+  communication_ = clock_.Finished(MonotonicNow());
+  return results_step;
+}
+
+absl::Status PsExchange::AwaitResults(absl::Time deadline, absl::Duration patience) {
+  while (failure_.ok() && !ledger_.AllComplete()) {
+    if (!changed_.WaitUntil(&mutex_, deadline) && failure_.ok() && !ledger_.AllComplete())
+      failure_ = TimedOut(patience);
+  }
+  return failure_;
+}
+
+absl::StatusOr<int64_t> PsExchange::Align(absl::Time deadline) {
+  for (;;) {
+    uint64_t newest = 0;
+    std::vector<int> behind;
+    {
+      MutexLock lock(&mutex_);
+      newest = ledger_.newest();
+      behind = ledger_.Reopen(newest);
+      for (int shard : behind) ++pulls_[shard];
+    }
+    if (behind.empty()) return static_cast<int64_t>(newest);
+    for (int shard : behind) SendPull(shard, static_cast<int64_t>(newest));
+    MutexLock lock(&mutex_);
+    RINGSIDE_RETURN_IF_ERROR(AwaitResults(deadline, config_.step_timeout));
+  }
+}
+
+void PsExchange::SendPull(int shard, int64_t step) {
+  links_->Send(shard, Header(FrameKind::kPull, step), {});
+}
+
+absl::Status PsExchange::TimedOut(absl::Duration patience) const {
+  const ExchangeLedger::Missing missing = ledger_.FindMissing();
+  std::vector<MemberId> shards;
+  for (int shard : missing.shards) shards.push_back(ShardId(shard));
+  return WithSuspects(
+      absl::DeadlineExceededError(
+          absl::StrCat("worker ", config_.group.rank(), " has waited ",
+                       absl::FormatDuration(patience), " for ", ToString(shards), " at step ",
+                       ledger_.step(), " bucket ", missing.bucket, " (", missing.bytes, " bytes)")),
+      shards);
+}
+
+void PsExchange::OnShardFrame(int shard, const grpc::ByteBuffer& message) {
+  const absl::Status status = TakeFrame(shard, message);
+  if (!status.ok()) Fail(WithSuspects(status, {ShardId(shard)}));
+}
+
+absl::Status PsExchange::TakeFrame(int shard, const grpc::ByteBuffer& message) {
+  RINGSIDE_ASSIGN_OR_RETURN(const ReceivedFrame frame, SplitFrame(message));
+  if (frame.header.kind != FrameKind::kFinish) {
+    return TakeResult(shard, frame.header, frame.payload);
+  }
+  MutexLock lock(&mutex_);
+  if (!shutting_down_) {
+    return absl::InvalidArgumentError(absl::StrCat("worker ", config_.group.rank(), " refuses the ",
+                                                   Describe(frame.header),
+                                                   ": it has not finished"));
+  }
+  finished_[shard] = true;
+  changed_.NotifyAll();
+  return absl::OkStatus();
+}
+
+absl::Status PsExchange::TakeResult(int shard, const FrameHeader& header,
+                                    const FramePayload& payload) {
+  ElementRange place;
+  {
+    MutexLock lock(&mutex_);
+    if (!failure_.ok()) return absl::OkStatus();  // nobody waits for it any more
+    RINGSIDE_ASSIGN_OR_RETURN(place, ledger_.Accept(shard, header));
+  }
+  // Without the lock: the ledger gives every place to one frame only, and Finish waits for
+  // Complete.
+  payload.CopyTo(results_->span().subspan(place.begin, place.length));
+  MutexLock lock(&mutex_);
+  ledger_.Complete();
+  clock_.Summed(MonotonicNow());
+  if (ledger_.AllComplete()) changed_.NotifyAll();
+  return absl::OkStatus();
+}
+
+void PsExchange::OnShardEnded(int shard, const absl::Status& how) {
+  MutexLock lock(&mutex_);
+  if (failure_.ok() && !(how.ok() && shutting_down_)) {
+    const std::string at = absl::StrCat(" (step ", std::max<int64_t>(ledger_.step(), 0), ")");
+    failure_ = how.ok() ? WithSuspects(absl::UnavailableError(absl::StrCat(
+                                           "worker ", config_.group.rank(), ": shard ", shard,
+                                           " has ended the stream: it has no more to do", at)),
+                                       {ShardId(shard)})
+                        : WithSuspects(absl::Status(how.code(), absl::StrCat(how.message(), at)),
+                                       SuspectsOf(how));
+  }
+  changed_.NotifyAll();
+}
+
+void PsExchange::Fail(absl::Status status) {
+  MutexLock lock(&mutex_);
+  if (failure_.ok()) failure_ = std::move(status);
+  changed_.NotifyAll();
+}
+
+void PsExchange::Abort(absl::Status cause) {
+  if (cause.ok()) cause = absl::AbortedError("aborted without a cause");
+  Fail(std::move(cause));
+  links_->Cancel();
+}
+
+absl::Status PsExchange::Shutdown() {
+  const absl::Time deadline = absl::Now() + config_.finish_timeout;
+  int64_t last_step = 0;
+  {
+    MutexLock lock(&mutex_);
+    RINGSIDE_RETURN_IF_ERROR(failure_);
+    shutting_down_ = true;
+    last_step = std::max<int64_t>(ledger_.step(), 0);
+    if (config_.policy.is_asynchronous()) {
+      ledger_.OpenForPull(last_step);
+      for (int64_t& pulls : pulls_) ++pulls;
+    }
+  }
+  for (int shard = 0; shard < layout_.num_shards; ++shard) {
+    links_->Send(shard, Header(FrameKind::kFinish, last_step), {});
+  }
+  {
+    MutexLock lock(&mutex_);
+    const auto done = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+      return std::find(finished_.begin(), finished_.end(), false) == finished_.end();
+    };
+    while (failure_.ok() && !done()) {
+      if (changed_.WaitUntil(&mutex_, deadline) || done() || !failure_.ok()) continue;
+      std::vector<MemberId> lacking;
+      for (int shard = 0; shard < layout_.num_shards; ++shard) {
+        if (!finished_[shard]) lacking.push_back(ShardId(shard));
+      }
+      failure_ = WithSuspects(
+          absl::DeadlineExceededError(absl::StrCat(
+              "worker ", config_.group.rank(), ": ", ToString(lacking),
+              " did not end the training within ", absl::FormatDuration(config_.finish_timeout))),
+          lacking);
+    }
+    RINGSIDE_RETURN_IF_ERROR(failure_);
+    // All results were sent before the last word.
+    if (config_.policy.is_asynchronous()) {
+      RINGSIDE_RETURN_IF_ERROR(AwaitResults(deadline, config_.finish_timeout));
+      ledger_.Close();
+    }
+  }
+  links_->EndWrites();
+  return links_->AwaitEnd(config_.step_timeout);
+}
+
+TrafficCounters PsExchange::traffic() const { return links_->traffic(); }
+
+TrafficCounters PsExchange::ExpectedTraffic(int64_t exchanges) const {
+  TrafficCounters expected = PsWorkerTraffic(config_.plan, layout_, exchanges);
+  MutexLock lock(&mutex_);
+  for (int shard = 0; shard < layout_.num_shards; ++shard) {
+    expected += PsAnswers(config_.plan, layout_, shard, pulls_[shard]);
+  }
+  return expected;
+}
+
+}  // namespace ringside

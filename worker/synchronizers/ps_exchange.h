@@ -1,0 +1,129 @@
+// A worker's side of every mode of the parameter server: buckets are pushed to the shards, and what
+// the shards answer, sums or parameters, is collected in arena order.
+//
+// One stream on a connection of its own to each shard. Submit queues the units of a bucket on all
+// streams, straight out of the caller's memory; results come back unit by unit, while later buckets
+// are still pushed, and are copied into this object's arena. When Finish returns OK, the result of
+// every unit has been received, and a shard only has one once it has received this worker's whole
+// contribution: though gRPC may still hold references to the lent gradients, nobody reads them any
+// more. After a failed Finish that is not so: then the gradients must stay until this object is
+// destroyed.
+//
+// Submit, Finish, Pull and Shutdown come from one thread; Abort and traffic from any. The first
+// error is sticky.
+#ifndef RINGSIDE_WORKER_SYNCHRONIZERS_PS_EXCHANGE_H_
+#define RINGSIDE_WORKER_SYNCHRONIZERS_PS_EXCHANGE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "common/arena.h"
+#include "common/bucket_plan.h"
+#include "common/frame_payload.h"
+#include "common/group.h"
+#include "common/mutex.h"
+#include "common/network/endpoint.h"
+#include "common/ps_policy.h"
+#include "common/traffic.h"
+#include "common/unit_table.h"
+#include "worker/synchronizers/communication_clock.h"
+#include "worker/synchronizers/exchange_ledger.h"
+#include "worker/synchronizers/gradient_synchronizer.h"
+#include "worker/synchronizers/shard_links.h"
+
+namespace ringside {
+
+class PsExchange final : private ShardLinks::Listener {
+ public:
+  struct Config {
+    Group group;
+    BucketPlan plan;
+    std::vector<Endpoint> shards;  // by number
+    std::string token;
+    int64_t frame_bytes = kMaxFramePayloadBytes;
+    absl::Duration step_timeout = absl::Seconds(60);
+    absl::Duration connect_timeout = absl::Seconds(60);
+    PsPolicy policy = {};
+    // How long the others may take to end their training after this worker has.
+    absl::Duration finish_timeout = absl::Seconds(60);
+  };
+
+  // Blocks until every shard has admitted this worker. INVALID_ARGUMENT: see ShardLayout::Validate;
+  // RESOURCE_EXHAUSTED: no memory for the results; otherwise the errors of ShardLinks::Connect.
+  static absl::StatusOr<std::unique_ptr<PsExchange>> Create(Config config);
+  ~PsExchange() override;
+
+  // Lends one bucket until Finish(step) returns. Does not block; errors show in Finish.
+  void Submit(const GradientBucket& bucket);
+  // Blocks until every result of `step` has come, and returns the step that all of them are of: a
+  // later one where this worker was late in backup mode. DEADLINE_EXCEEDED: no answer within
+  // step_timeout; names the shards, the bucket and the bytes that are missing, or, when a shard
+  // says so, the workers that it waits for. UNAVAILABLE: the stream of a shard broke, or the shard
+  // lost a worker. FAILED_PRECONDITION or INVALID_ARGUMENT: buckets were not submitted as the plan
+  // has them. Other codes: a shard refused a frame, sent a wrong one, or Abort was called.
+  absl::StatusOr<int64_t> Finish(int64_t step);
+  // The results of Finish, in arena order, until the next Submit.
+  absl::Span<const float> results() const { return results_->span(); }
+  // Of the exchange that Finish returned last.
+  CommunicationTimes communication() const { return communication_; }
+
+  // Makes a running and every later Finish return `cause`.
+  void Abort(absl::Status cause);
+  // Tells the shards that this worker has no more steps, waits until all workers have said so, and
+  // ends the streams. In asynchronous modes the results are then the final parameters, the same for
+  // all workers. DEADLINE_EXCEEDED: names the shards that did not end their streams.
+  absl::Status Shutdown();
+
+  TrafficCounters traffic() const;
+  // By formula: pushes and results of the whole arena, and what this worker has pulled.
+  TrafficCounters ExpectedTraffic(int64_t exchanges) const;
+
+ private:
+  PsExchange(Config config, std::unique_ptr<Arena> results);
+
+  absl::Status SubmitOrFail(const GradientBucket& bucket);
+  // Of a bucket, on all shards.
+  int64_t Units(int bucket) const;
+  FrameHeader Header(FrameKind kind, int64_t step) const;
+  absl::Status AwaitResults(absl::Time deadline, absl::Duration patience)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Pulls again from the shards whose results are older than others', until all are of one step.
+  absl::StatusOr<int64_t> Align(absl::Time deadline);
+  void SendPull(int shard, int64_t step);
+  // Copies one result to its place. The error is the shard's fault.
+  absl::Status TakeFrame(int shard, const grpc::ByteBuffer& message);
+  absl::Status TakeResult(int shard, const FrameHeader& header, const FramePayload& payload);
+  void Fail(absl::Status status);
+  absl::Status TimedOut(absl::Duration patience) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  void OnShardFrame(int shard, const grpc::ByteBuffer& message) override;
+  void OnShardEnded(int shard, const absl::Status& how) override;
+
+  // Constant after construction.
+  const Config config_;
+  const ShardLayout layout_;
+  const std::vector<UnitTable> tables_;  // by shard
+  const std::unique_ptr<Arena> results_;
+  std::unique_ptr<ShardLinks> links_;
+
+  CommunicationTimes communication_;  // of the thread that calls Finish
+
+  mutable Mutex mutex_;
+  CondVar changed_;
+  ExchangeLedger ledger_ ABSL_GUARDED_BY(mutex_);
+  CommunicationClock clock_ ABSL_GUARDED_BY(mutex_);    // its parts are units
+  absl::Status failure_ ABSL_GUARDED_BY(mutex_);        // the first; sticky
+  std::vector<bool> finished_ ABSL_GUARDED_BY(mutex_);  // by shard: it has said kFinish
+  bool shutting_down_ ABSL_GUARDED_BY(mutex_) = false;
+  std::vector<int64_t> pulls_ ABSL_GUARDED_BY(mutex_);  // by shard
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_WORKER_SYNCHRONIZERS_PS_EXCHANGE_H_

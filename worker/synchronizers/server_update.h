@@ -1,0 +1,52 @@
+// A GradientSynchronizer whose parameters come from the parameter server, in all modes that update
+// them there. Errors: ps_exchange.h.
+//
+// What the shards send is collected apart and copied into the parameters by Finish, because
+// backward may still read them while the first results arrive.
+#ifndef RINGSIDE_WORKER_SYNCHRONIZERS_SERVER_UPDATE_H_
+#define RINGSIDE_WORKER_SYNCHRONIZERS_SERVER_UPDATE_H_
+
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "common/arena.h"
+#include "common/bucket_plan.h"
+#include "common/traffic.h"
+#include "worker/synchronizers/gradient_synchronizer.h"
+#include "worker/synchronizers/ps_exchange.h"
+
+namespace ringside {
+
+class ServerUpdate final : public GradientSynchronizer {
+ public:
+  ServerUpdate(BucketPlan plan, int rank, std::unique_ptr<PsExchange> exchange);
+
+  // INVALID_ARGUMENT: the length is not the plan's.
+  absl::Status Start(absl::Span<float> parameters) override;
+  void Submit(const GradientBucket& bucket) override { exchange_->Submit(bucket); }
+  absl::StatusOr<StepStats> Finish(int64_t step) override;
+  void Abort(absl::Status cause) override { exchange_->Abort(std::move(cause)); }
+  absl::Status Shutdown() override;
+  TrafficCounters traffic() const override { return exchange_->traffic(); }
+  TrafficCounters ExpectedTraffic(int64_t steps) const override {
+    return exchange_->ExpectedTraffic(steps + 1);
+  }
+
+ private:
+  void TakeResults();
+
+  const BucketPlan plan_;
+  const int rank_;
+  // Lent by Start; kept where Start fails, since a link may still read them.
+  std::unique_ptr<Arena> negative_zeros_;
+  const std::unique_ptr<PsExchange> exchange_;
+
+  // Of the calling thread.
+  absl::Span<float> parameters_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_WORKER_SYNCHRONIZERS_SERVER_UPDATE_H_

@@ -1,0 +1,92 @@
+// A worker's streams to all shards of a parameter server: connects them, sends frames, says when
+// one breaks, and gives lent memory back before it goes.
+//
+// Thread-safe. Frames are sent straight out of the caller's memory, which must stay as it is until
+// the shard's answer shows that it has arrived, or until this object is destroyed.
+#ifndef RINGSIDE_WORKER_SYNCHRONIZERS_SHARD_LINKS_H_
+#define RINGSIDE_WORKER_SYNCHRONIZERS_SHARD_LINKS_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "common/frame_codec.h"
+#include "common/group.h"
+#include "common/mutex.h"
+#include "common/network/endpoint.h"
+#include "common/network/lent_slices.h"
+#include "common/traffic.h"
+#include "worker/synchronizers/shard_stream.h"
+
+namespace ringside {
+
+class ShardLinks final : private ShardStream::Listener {
+ public:
+  // Called from threads of gRPC, without any lock of this object; must not block.
+  class Listener {
+   public:
+    virtual ~Listener() = default;
+    virtual void OnShardFrame(int shard, const grpc::ByteBuffer& message) = 0;
+    // A stream is over: in good order (OK), or the reason, with suspects. Not told before Connect
+    // has returned.
+    virtual void OnShardEnded(int shard, const absl::Status& how) = 0;
+  };
+
+  struct Config {
+    Group group;
+    std::string plan_hash;
+    std::vector<Endpoint> shards;  // by number
+    std::string token;
+  };
+
+  // Blocks until every shard has admitted this worker. `listener` outlives the object.
+  // DEADLINE_EXCEEDED: names the shards that did not answer within `timeout`; UNAVAILABLE: a
+  // connection broke; UNAUTHENTICATED or FAILED_PRECONDITION: a shard refuses, and says why.
+  static absl::StatusOr<std::unique_ptr<ShardLinks>> Connect(Config config, absl::Duration timeout,
+                                                             Listener* listener);
+  // Gives up whatever is under way; waits until gRPC has let go of all memory.
+  ~ShardLinks() override;
+
+  void Send(int shard, const FrameHeader& header, absl::Span<const float> payload) {
+    streams_[shard]->Send(header, payload);
+  }
+  // Half-closes all streams, once everything is sent.
+  void EndWrites();
+  // Blocks until all streams have ended. DEADLINE_EXCEEDED: names those that have not.
+  absl::Status AwaitEnd(absl::Duration timeout);
+  void Cancel();
+
+  TrafficCounters traffic() const;
+
+ private:
+  ShardLinks(Config config, Listener* listener);
+
+  absl::Status AwaitConnected(absl::Duration timeout);
+
+  void OnShardConnected(int shard) override;
+  void OnShardFrame(int shard, const grpc::ByteBuffer& message) override;
+  void OnShardEnded(int shard, const absl::Status& how) override;
+
+  // Constant after construction.
+  const Config config_;
+  Listener* const listener_;
+  // Outlives this object if gRPC does not give everything back in time.
+  std::unique_ptr<LentSlices> lent_;
+  std::vector<std::unique_ptr<ShardStream>> streams_;  // by shard
+
+  mutable Mutex mutex_;
+  CondVar changed_;
+  std::vector<bool> connected_ ABSL_GUARDED_BY(mutex_);  // by shard
+  std::vector<bool> ended_ ABSL_GUARDED_BY(mutex_);      // by shard
+  absl::Status failure_ ABSL_GUARDED_BY(mutex_);         // while connecting
+  bool connecting_ ABSL_GUARDED_BY(mutex_) = true;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_WORKER_SYNCHRONIZERS_SHARD_LINKS_H_
