@@ -163,6 +163,7 @@ absl::Status JobConfig::Validate() const {
   RINGSIDE_RETURN_IF_ERROR(lr_schedule().Validate(optimizer.learning_rate));
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("threads", threads, 1));
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("warmup_steps", warmup_steps, 0));
+  RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("snapshot_steps", snapshot_steps, 0));
   RINGSIDE_RETURN_IF_ERROR(RequirePositive("lease", lease));
   RINGSIDE_RETURN_IF_ERROR(RequirePositive("step_timeout", step_timeout));
   RINGSIDE_RETURN_IF_ERROR(RequirePositive("join_timeout", join_timeout));
@@ -182,6 +183,11 @@ PsPolicy JobConfig::ps_policy() const {
   policy.staleness = staleness;
   policy.backup_workers = backup_workers;
   return policy;
+}
+
+std::string JobConfig::snapshot_folder() const {
+  if (!snapshot_dir.empty() || out.empty()) return snapshot_dir;
+  return absl::StrCat(out, "/snapshots");
 }
 
 std::map<std::string, std::string> JobConfig::SharedSettings() const {
@@ -227,6 +233,7 @@ std::map<std::string, std::string> JobConfig::SharedSettings() const {
       {"threads", absl::StrCat(threads)},
       {"evaluate", Bool(evaluate)},
       {"warmup_steps", absl::StrCat(warmup_steps)},
+      {"snapshot_steps", absl::StrCat(snapshot_steps)},
   };
 }
 
@@ -235,6 +242,7 @@ std::vector<std::string> JobConfig::ToFlags() const {
   values["ps_shards"] = absl::StrCat(ps_shards);
   values["data_dir"] = data_dir;
   values["out"] = out;
+  values["snapshot_dir"] = snapshot_dir;
   values["trial"] = absl::StrCat(trial);
   values["lease"] = absl::FormatDuration(lease);
   values["step_timeout"] = absl::FormatDuration(step_timeout);

@@ -60,6 +60,10 @@ struct JobConfig {
 
   // Where results go; empty: nowhere.
   std::string out;
+  // Used by ps alone: shards save their state after every so many steps, so that a replaced one
+  // goes on from there; 0: never.
+  int64_t snapshot_steps = 0;
+  std::string snapshot_dir;  // as told; snapshot_folder() is what to use
   int64_t trial = 0;
 
   // INVALID_ARGUMENT: names the flag, the value and what is allowed.
@@ -74,10 +78,14 @@ struct JobConfig {
   // The schedule of the learning rate. Cosine over the steps of the run, where lr.total_steps is 0:
   // a run by epochs must give it, because shards, which never see the data, must know it too.
   LearningRateConfig lr_schedule() const;
+  // Where the shards of this host save their state: --snapshot_dir, else "snapshots" in --out;
+  // empty where neither is given. Validate lets that pass, because workers, who need not know the
+  // folder, must agree on snapshot_steps; it is for the shard to refuse.
+  std::string snapshot_folder() const;
   int64_t global_batch_size() const { return int64_t{batch_size} * workers; }
 
   // Flag name -> value, everything that must agree between the workers of a job. What may differ
-  // between processes (out, data_dir, deadlines of joining) is not in it.
+  // between processes (out, data_dir, snapshot_dir, deadlines of joining) is not in it.
   std::map<std::string, std::string> SharedSettings() const;
   // Every flag of the job as arguments for a child process.
   std::vector<std::string> ToFlags() const;

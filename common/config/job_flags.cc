@@ -100,6 +100,10 @@ ABSL_FLAG(absl::Duration, step_timeout, Defaults().step_timeout,
 ABSL_FLAG(absl::Duration, join_timeout, Defaults().join_timeout,
           "longest wait for all processes to join");
 ABSL_FLAG(std::string, out, Defaults().out, "folder for results; created if missing");
+ABSL_FLAG(int64_t, snapshot_steps, Defaults().snapshot_steps,
+          "shards save their state after every so many steps (strategy ps); 0: never");
+ABSL_FLAG(std::string, snapshot_dir, Defaults().snapshot_dir,
+          "folder of a shard's saved states; empty: snapshots in --out");
 ABSL_FLAG(int64_t, trial, Defaults().trial, "number of this repetition, recorded with the results");
 
 ABSL_FLAG(std::string, interface, "", "network interface to listen on: a name or a CIDR");
@@ -204,6 +208,8 @@ absl::StatusOr<JobConfig> JobConfigFromFlags(int workers) {
   config.step_timeout = absl::GetFlag(FLAGS_step_timeout);
   config.join_timeout = absl::GetFlag(FLAGS_join_timeout);
   config.out = absl::GetFlag(FLAGS_out);
+  config.snapshot_steps = absl::GetFlag(FLAGS_snapshot_steps);
+  config.snapshot_dir = absl::GetFlag(FLAGS_snapshot_dir);
   config.trial = absl::GetFlag(FLAGS_trial);
   return config;
 }

@@ -69,6 +69,22 @@ TEST(JobConfigTest, ACosineKnowsItsTotal) {
   EXPECT_EQ(Valid().lr_schedule().total_steps, 0);  // of no other schedule
 }
 
+TEST(JobConfigTest, SnapshotsLieInOutUnlessToldOtherwise) {
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.snapshot_steps = -1; }),
+            "--snapshot_steps=-1: must be at least 0");
+  JobConfig config = Valid();
+  config.strategy = "ps";
+  config.snapshot_steps = 5;
+  EXPECT_TRUE(config.Validate().ok());
+  EXPECT_EQ(config.snapshot_folder(), "");
+  config.out = "results/a";
+  EXPECT_EQ(config.snapshot_folder(), "results/a/snapshots");
+  config.snapshot_dir = "elsewhere";
+  EXPECT_EQ(config.snapshot_folder(), "elsewhere");
+  EXPECT_EQ(config.SharedSettings().count("snapshot_steps"), 1u);
+  EXPECT_EQ(config.SharedSettings().count("snapshot_dir"), 0u);
+}
+
 TEST(JobConfigTest, OnlyNcclRunsOnAGpu) {
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.device = "gpu"; }),
             "--device=gpu: must be cpu, cuda:N (a GPU's number) or cuda:LOCAL_RANK");
@@ -156,6 +172,8 @@ TEST(JobConfigTest, AChildReadsBackWhatItsParentWrote) {
   config.lease = absl::Milliseconds(2500);
   config.evaluate = false;
   config.out = "a folder";
+  config.snapshot_steps = 50;
+  config.snapshot_dir = "another";
   config.trial = 2;
   const std::vector<std::string> flags = config.ToFlags();
   std::vector<const char*> argv = {"worker"};
@@ -173,6 +191,8 @@ TEST(JobConfigTest, AChildReadsBackWhatItsParentWrote) {
   EXPECT_EQ(read.lr.decay_factor, 1.0 / 7);
   EXPECT_EQ(read.lease, absl::Milliseconds(2500));
   EXPECT_EQ(read.out, "a folder");
+  EXPECT_EQ(read.snapshot_steps, 50);
+  EXPECT_EQ(read.snapshot_dir, "another");
 }
 
 }  // namespace
