@@ -22,6 +22,10 @@ absl::StatusOr<std::unique_ptr<ParameterShard>> AsynchronousShard::Create(Config
     return absl::InvalidArgumentError(
         absl::StrCat("--staleness=", config.policy.staleness, ": must be at least 0"));
   }
+  if (config.full_batch < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a full batch of ", config.full_batch, " samples: must be at least 1"));
+  }
   RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<ServedParameters> served,
                             ServedParameters::Create(config));
   return absl::WrapUnique(new AsynchronousShard(config, std::move(served)));
@@ -31,6 +35,7 @@ AsynchronousShard::AsynchronousShard(const Config& config, std::unique_ptr<Serve
     : ParameterShard(config),
       bounded_(config.policy.mode == PsMode::kSsp),
       staleness_(static_cast<uint64_t>(config.policy.staleness)),
+      full_batch_(static_cast<double>(config.full_batch)),
       first_step_(config.first_step),
       served_(std::move(served)),
       versions_(table().size(), 0),
@@ -112,8 +117,9 @@ void AsynchronousShard::Apply(int unit, int worker, const FrameHeader& header,
   const FramePayload* const payloads[] = {&payload};
   FoldPayloads(payloads, served_->optimizer().gradient(values.size()));
   const auto update = static_cast<int64_t>(++versions_[unit]);
-  served_->optimizer().Update(update, (update - 1) / world_size() + 1, table().unit(unit).position,
-                              values);
+  served_->optimizer().Update(update, (update - 1) / world_size() + 1,
+                              static_cast<double>(header.weight) / full_batch_,
+                              table().unit(unit).position, values);
   ++mutable_statistics().updates;
 }
 

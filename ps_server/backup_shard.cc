@@ -144,7 +144,7 @@ void BackupShard::Update(int unit, std::vector<Result>* results) {
       for (float& element : gradient) element *= scale;
     }
     const auto step = static_cast<int64_t>(open_step_);
-    served_->optimizer().Update(step, step, table().unit(unit).position, values);
+    served_->optimizer().Update(step, step, /*share=*/1, table().unit(unit).position, values);
     ++mutable_statistics().updates;
   }
   unit_step_[unit] = open_step_;

@@ -90,7 +90,7 @@ class ParameterShard {
     // Of the update on the server.
     OptimizerConfig optimizer = {};
     LearningRateConfig learning_rate = {};
-    int64_t full_batch = 0;  // of backup: samples of a step of all workers
+    int64_t full_batch = 0;  // samples of a step of all workers; of modes but sync
     Arena::Placement placement = Arena::Placement::kHeap;  // of what workers are sent
     // Of backup: shard 0 elects and tells the others. Must not block.
     std::function<void(const Election&)> on_election = nullptr;

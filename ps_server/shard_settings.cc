@@ -64,6 +64,7 @@ absl::StatusOr<ShardSettings> ReadShardSettings(const Membership& membership) {
   settings.policy.staleness = static_cast<int>(reader.Integer("staleness"));
   settings.policy.backup_workers = static_cast<int>(reader.Integer("backup_workers"));
   settings.full_batch = reader.Integer("batch_size") * membership.workers_size();
+  settings.snapshot_steps = reader.Integer("snapshot_steps");
   OptimizerConfig& optimizer = settings.optimizer;
   optimizer.name = reader.Text("optimizer");
   optimizer.learning_rate = reader.Number("learning_rate");

@@ -20,6 +20,7 @@ struct ShardSettings {
   OptimizerConfig optimizer;
   LearningRateConfig learning_rate;
   int64_t full_batch = 0;  // samples of a step of all workers
+  int64_t snapshot_steps = 0;
 };
 
 // FAILED_PRECONDITION: the workers do not say a setting, or not in a way that can be read; names

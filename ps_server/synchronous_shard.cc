@@ -135,7 +135,7 @@ void SynchronousShard::UpdateUnit(int unit) {
   const absl::Span<float> values = Values(unit, open_step_);
   Copy(Values(unit, open_step_ - 1), values);
   const auto step = static_cast<int64_t>(open_step_);
-  optimizer_->Update(step, step, table().unit(unit).position, values);
+  optimizer_->Update(step, step, /*share=*/1, table().unit(unit).position, values);
   ++mutable_statistics().updates;
 }
 

@@ -32,11 +32,8 @@ absl::StatusOr<std::unique_ptr<PsExchange>> PsExchange::Create(Config config) {
   RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Arena> results,
                             Arena::Create(config.plan.total_elements(), Arena::Placement::kHeap));
   auto exchange = absl::WrapUnique(new PsExchange(std::move(config), std::move(results)));
-  ShardLinks::Listener* const listener = exchange.get();
-  RINGSIDE_ASSIGN_OR_RETURN(
-      exchange->links_, ShardLinks::Connect({exchange->config_.group, exchange->config_.plan.hash(),
-                                             exchange->config_.shards, exchange->config_.token},
-                                            exchange->config_.connect_timeout, listener));
+  const absl::Status connected = exchange->Connect(exchange->config_.shards, /*recovery=*/0);
+  if (!connected.ok()) RINGSIDE_RETURN_IF_ERROR(exchange->Recover(connected).status());
   return exchange;
 }
 
@@ -45,11 +42,32 @@ PsExchange::PsExchange(Config config, std::unique_ptr<Arena> results)
       layout_(LayoutOf(config_)),
       tables_(TablesOf(config_.plan, layout_)),
       results_(std::move(results)),
+      lent_(config_.plan.size()),
       ledger_(&config_.plan, &tables_, config_.group, config_.policy.mode == PsMode::kBackup),
       finished_(config_.shards.size(), false),
       pulls_(config_.shards.size(), 0) {}
 
-PsExchange::~PsExchange() { links_.reset(); }  // its callbacks use everything else
+PsExchange::~PsExchange() {
+  std::shared_ptr<ShardLinks> last;  // goes without the lock: its callbacks use everything else
+  MutexLock lock(&mutex_);
+  last.swap(links_);
+}
+
+std::shared_ptr<ShardLinks> PsExchange::links() const {
+  MutexLock lock(&mutex_);
+  return links_;
+}
+
+absl::Status PsExchange::Connect(const std::vector<Endpoint>& shards, uint32_t recovery) {
+  ShardLinks::Listener* const listener = this;
+  RINGSIDE_ASSIGN_OR_RETURN(
+      std::shared_ptr<ShardLinks> made,
+      ShardLinks::Connect({config_.group, config_.plan.hash(), shards, config_.token, recovery},
+                          config_.connect_timeout, listener));
+  MutexLock lock(&mutex_);
+  links_ = std::move(made);
+  return aborted_;
+}
 
 void PsExchange::Submit(const GradientBucket& bucket) {
   const absl::Status status = SubmitOrFail(bucket);
@@ -63,27 +81,32 @@ absl::Status PsExchange::SubmitOrFail(const GradientBucket& bucket) {
   }
   {
     MutexLock lock(&mutex_);
-    if (!failure_.ok()) return failure_;
+    if (!failure_.ok() && config_.recovery == nullptr) return failure_;
     RINGSIDE_RETURN_IF_ERROR(
         ledger_.Submit(bucket.step, bucket.bucket, static_cast<int64_t>(bucket.gradients.size())));
     const absl::Time now = MonotonicNow();
     if (bucket.after_backward) clock_.BackwardEnded(now);
     clock_.Submitted(now, Units(bucket.bucket));
   }
-  FrameHeader header = Header(FrameKind::kPush, bucket.step);
-  header.bucket = static_cast<uint32_t>(bucket.bucket);
-  header.weight = static_cast<uint64_t>(bucket.samples);
+  lent_[bucket.bucket] = bucket;
   for (int shard = 0; shard < layout_.num_shards; ++shard) {
     const UnitTable& table = tables_[shard];
     for (int unit = table.first_of_bucket(bucket.bucket);
          unit < table.first_of_bucket(bucket.bucket + 1); ++unit) {
-      const ElementRange& range = table.unit(unit).range;
-      header.offset = static_cast<uint64_t>(range.begin);
-      header.elements = static_cast<uint32_t>(range.length);
-      links_->Send(shard, header, bucket.gradients.subspan(range.begin, range.length));
+      Push(bucket, shard, unit);
     }
   }
   return absl::OkStatus();
+}
+
+void PsExchange::Push(const GradientBucket& bucket, int shard, int unit) {
+  const ElementRange& range = tables_[shard].unit(unit).range;
+  FrameHeader header = Header(FrameKind::kPush, bucket.step);
+  header.bucket = static_cast<uint32_t>(bucket.bucket);
+  header.offset = static_cast<uint64_t>(range.begin);
+  header.elements = static_cast<uint32_t>(range.length);
+  header.weight = static_cast<uint64_t>(bucket.samples);
+  links()->Send(shard, header, bucket.gradients.subspan(range.begin, range.length));
 }
 
 FrameHeader PsExchange::Header(FrameKind kind, int64_t step) const {
@@ -104,6 +127,15 @@ int64_t PsExchange::Units(int bucket) const {
 }
 
 absl::StatusOr<int64_t> PsExchange::Finish(int64_t step) {
+  for (;;) {
+    const absl::StatusOr<int64_t> finished = FinishOnce(step);
+    if (finished.ok()) return finished;
+    RINGSIDE_ASSIGN_OR_RETURN(const absl::optional<int64_t> back, Recover(finished.status()));
+    if (back.has_value()) return *back;
+  }
+}
+
+absl::StatusOr<int64_t> PsExchange::FinishOnce(int64_t step) {
   const absl::Time deadline = absl::Now() + config_.step_timeout;
   {
     MutexLock lock(&mutex_);
@@ -147,7 +179,7 @@ absl::StatusOr<int64_t> PsExchange::Align(absl::Time deadline) {
 }
 
 void PsExchange::SendPull(int shard, int64_t step) {
-  links_->Send(shard, Header(FrameKind::kPull, step), {});
+  links()->Send(shard, Header(FrameKind::kPull, step), {});
 }
 
 absl::Status PsExchange::TimedOut(absl::Duration patience) const {
@@ -190,6 +222,7 @@ absl::Status PsExchange::TakeResult(int shard, const FrameHeader& header,
     MutexLock lock(&mutex_);
     if (!failure_.ok()) return absl::OkStatus();  // nobody waits for it any more
     RINGSIDE_ASSIGN_OR_RETURN(place, ledger_.Accept(shard, header));
+    ++copying_;
   }
   // Without the lock: the ledger gives every place to one frame only, and Finish waits for
   // Complete.
@@ -197,7 +230,8 @@ absl::Status PsExchange::TakeResult(int shard, const FrameHeader& header,
   MutexLock lock(&mutex_);
   ledger_.Complete();
   clock_.Summed(MonotonicNow());
-  if (ledger_.AllComplete()) changed_.NotifyAll();
+  --copying_;
+  if (ledger_.AllComplete() || !failure_.ok()) changed_.NotifyAll();
   return absl::OkStatus();
 }
 
@@ -223,11 +257,30 @@ void PsExchange::Fail(absl::Status status) {
 
 void PsExchange::Abort(absl::Status cause) {
   if (cause.ok()) cause = absl::AbortedError("aborted without a cause");
+  {
+    MutexLock lock(&mutex_);
+    if (aborted_.ok()) aborted_ = cause;
+  }
   Fail(std::move(cause));
-  links_->Cancel();
+  const std::shared_ptr<ShardLinks> to_cancel = links();
+  if (to_cancel != nullptr) to_cancel->Cancel();
 }
 
 absl::Status PsExchange::Shutdown() {
+  for (;;) {
+    const absl::Status ended = ShutdownOnce();
+    if (ended.ok()) return ended;
+    RINGSIDE_ASSIGN_OR_RETURN(const absl::optional<int64_t> back, Recover(ended));
+    if (back.has_value()) {
+      return absl::UnavailableError(
+          absl::StrCat("worker ", config_.group.rank(),
+                       " has finished, but a shard was lost and went back to step ", *back, ": ",
+                       ended.message()));
+    }
+  }
+}
+
+absl::Status PsExchange::ShutdownOnce() {
   const absl::Time deadline = absl::Now() + config_.finish_timeout;
   int64_t last_step = 0;
   {
@@ -241,7 +294,7 @@ absl::Status PsExchange::Shutdown() {
     }
   }
   for (int shard = 0; shard < layout_.num_shards; ++shard) {
-    links_->Send(shard, Header(FrameKind::kFinish, last_step), {});
+    links()->Send(shard, Header(FrameKind::kFinish, last_step), {});
   }
   {
     MutexLock lock(&mutex_);
@@ -267,11 +320,16 @@ absl::Status PsExchange::Shutdown() {
       ledger_.Close();
     }
   }
-  links_->EndWrites();
-  return links_->AwaitEnd(config_.step_timeout);
+  links()->EndWrites();
+  return links()->AwaitEnd(config_.step_timeout);
 }
 
-TrafficCounters PsExchange::traffic() const { return links_->traffic(); }
+TrafficCounters PsExchange::traffic() const {
+  MutexLock lock(&mutex_);
+  TrafficCounters sum = traffic_before_;
+  if (links_ != nullptr) sum += links_->traffic();
+  return sum;
+}
 
 TrafficCounters PsExchange::ExpectedTraffic(int64_t exchanges) const {
   TrafficCounters expected = PsWorkerTraffic(config_.plan, layout_, exchanges);

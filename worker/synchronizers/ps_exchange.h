@@ -9,8 +9,12 @@
 // more. After a failed Finish that is not so: then the gradients must stay until this object is
 // destroyed.
 //
-// Submit, Finish, Pull and Shutdown come from one thread; Abort and traffic from any. The first
-// error is sticky.
+// Where a lost shard can be replaced, a broken stream is not the end: the thread that waits in
+// Finish meets all others, connects anew, and gives the shards what they need to go on from the
+// step that all agree on (common/recovery_plan.h).
+//
+// Submit, Finish and Shutdown come from one thread; Abort and traffic from any. The first error is
+// sticky.
 #ifndef RINGSIDE_WORKER_SYNCHRONIZERS_PS_EXCHANGE_H_
 #define RINGSIDE_WORKER_SYNCHRONIZERS_PS_EXCHANGE_H_
 
@@ -22,6 +26,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "common/arena.h"
 #include "common/bucket_plan.h"
@@ -36,6 +41,7 @@
 #include "worker/synchronizers/exchange_ledger.h"
 #include "worker/synchronizers/gradient_synchronizer.h"
 #include "worker/synchronizers/shard_links.h"
+#include "worker/synchronizers/shard_recovery.h"
 
 namespace ringside {
 
@@ -52,6 +58,7 @@ class PsExchange final : private ShardLinks::Listener {
     PsPolicy policy = {};
     // How long the others may take to end their training after this worker has.
     absl::Duration finish_timeout = absl::Seconds(60);
+    std::shared_ptr<ShardRecovery> recovery = nullptr;  // null: a lost shard is the end
   };
 
   // Blocks until every shard has admitted this worker. INVALID_ARGUMENT: see ShardLayout::Validate;
@@ -62,7 +69,8 @@ class PsExchange final : private ShardLinks::Listener {
   // Lends one bucket until Finish(step) returns. Does not block; errors show in Finish.
   void Submit(const GradientBucket& bucket);
   // Blocks until every result of `step` has come, and returns the step that all of them are of: a
-  // later one where this worker was late in backup mode. DEADLINE_EXCEEDED: no answer within
+  // later one where this worker was late in backup mode, an earlier one where the parameters of a
+  // lost shard went back to a snapshot. DEADLINE_EXCEEDED: no answer within
   // step_timeout; names the shards, the bucket and the bytes that are missing, or, when a shard
   // says so, the workers that it waits for. UNAVAILABLE: the stream of a shard broke, or the shard
   // lost a worker. FAILED_PRECONDITION or INVALID_ARGUMENT: buckets were not submitted as the plan
@@ -96,6 +104,19 @@ class PsExchange final : private ShardLinks::Listener {
   // Pulls again from the shards whose results are older than others', until all are of one step.
   absl::StatusOr<int64_t> Align(absl::Time deadline);
   void SendPull(int shard, int64_t step);
+  absl::StatusOr<int64_t> FinishOnce(int64_t step);
+  absl::Status ShutdownOnce();
+  std::shared_ptr<ShardLinks> links() const;
+  absl::Status Connect(const std::vector<Endpoint>& shards, uint32_t recovery);
+  void Push(const GradientBucket& bucket, int shard, int unit);
+  // After `failure`: connects anew and brings everybody up to date. Returns the step that the
+  // results went back to, if they did.
+  absl::StatusOr<absl::optional<int64_t>> Recover(absl::Status failure);
+  absl::StatusOr<absl::optional<int64_t>> Rebuild(const ShardRecovery::Meeting& meeting);
+  absl::StatusOr<int64_t> GoBack(const std::vector<std::string>& snapshots);
+  absl::Status RestoreSums(const std::vector<std::string>& workers);
+  std::string OwnState() const;
+
   // Copies one result to its place. The error is the shard's fault.
   absl::Status TakeFrame(int shard, const grpc::ByteBuffer& message);
   absl::Status TakeResult(int shard, const FrameHeader& header, const FramePayload& payload);
@@ -110,17 +131,23 @@ class PsExchange final : private ShardLinks::Listener {
   const ShardLayout layout_;
   const std::vector<UnitTable> tables_;  // by shard
   const std::unique_ptr<Arena> results_;
-  std::unique_ptr<ShardLinks> links_;
 
-  CommunicationTimes communication_;  // of the thread that calls Finish
+  // Of the thread that calls Finish.
+  CommunicationTimes communication_;
+  std::vector<GradientBucket> lent_;  // by bucket, of the open step
 
   mutable Mutex mutex_;
   CondVar changed_;
+  // Null only before the first connection and while a new one is made.
+  std::shared_ptr<ShardLinks> links_ ABSL_GUARDED_BY(mutex_);
+  TrafficCounters traffic_before_ ABSL_GUARDED_BY(mutex_);  // of links that were lost
+  absl::Status aborted_ ABSL_GUARDED_BY(mutex_);            // never forgotten
   ExchangeLedger ledger_ ABSL_GUARDED_BY(mutex_);
   CommunicationClock clock_ ABSL_GUARDED_BY(mutex_);    // its parts are units
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);        // the first; sticky
   std::vector<bool> finished_ ABSL_GUARDED_BY(mutex_);  // by shard: it has said kFinish
   bool shutting_down_ ABSL_GUARDED_BY(mutex_) = false;
+  int copying_ ABSL_GUARDED_BY(mutex_) = 0;  // results that are being copied to their place
   std::vector<int64_t> pulls_ ABSL_GUARDED_BY(mutex_);  // by shard
 };
 

@@ -42,6 +42,7 @@ class ShardLinks final : private ShardStream::Listener {
     std::string plan_hash;
     std::vector<Endpoint> shards;  // by number
     std::string token;
+    uint32_t recovery = 0;  // how often a lost shard was replaced before
   };
 
   // Blocks until every shard has admitted this worker. `listener` outlives the object.

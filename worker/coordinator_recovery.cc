@@ -1,0 +1,46 @@
+#include "worker/coordinator_recovery.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/logging.h"
+#include "common/status_macros.h"
+#include "common/suspects.h"
+
+namespace ringside {
+
+CoordinatorRecovery::CoordinatorRecovery(CoordinatorClient* client, absl::Duration timeout)
+    : client_(client), timeout_(timeout), recovery_(client->membership().recovery()) {}
+
+absl::StatusOr<ShardRecovery::Meeting> CoordinatorRecovery::Meet(const absl::Status& failure,
+                                                                 int64_t step,
+                                                                 const std::string& state) {
+  absl::Status cause = failure;
+  for (;;) {
+    RINGSIDE_ASSIGN_OR_RETURN(const uint32_t recovery,
+                              client_->AwaitRecovery(cause, step, recovery_));
+    recovery_ = recovery;
+    const Membership membership = client_->current_membership();
+    auto states = client_->GatherForAll(absl::StrCat("recovery-", recovery), EveryoneOf(membership),
+                                        state, timeout_);
+    if (!states.ok()) {  // another loss, or the end
+      cause = states.status();
+      continue;
+    }
+    LogInfo(absl::StrCat("goes on with the replaced shard (recovery ", recovery, ") at step ", step,
+                         ", after: ", failure.message()));
+    Meeting meeting;
+    meeting.recovery = recovery;
+    for (const Member& shard : membership.shards()) {
+      RINGSIDE_ASSIGN_OR_RETURN(Endpoint endpoint, ParseEndpoint(shard.data_endpoint()));
+      meeting.shards.push_back(std::move(endpoint));
+    }
+    const int workers = membership.workers_size();
+    meeting.workers.assign(states->begin(), states->begin() + workers);
+    meeting.snapshots.assign(states->begin() + workers, states->end());
+    return meeting;
+  }
+}
+
+}  // namespace ringside

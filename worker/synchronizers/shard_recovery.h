@@ -1,0 +1,37 @@
+// How a worker gets back to its parameter server after a shard was lost: what PsExchange needs of
+// the world outside.
+#ifndef RINGSIDE_WORKER_SYNCHRONIZERS_SHARD_RECOVERY_H_
+#define RINGSIDE_WORKER_SYNCHRONIZERS_SHARD_RECOVERY_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/network/endpoint.h"
+
+namespace ringside {
+
+class ShardRecovery {
+ public:
+  // Where all go on, as everybody learned it (common/recovery_plan.h).
+  struct Meeting {
+    uint32_t recovery = 0;
+    std::vector<Endpoint> shards;        // by number
+    std::vector<std::string> workers;    // states, by rank
+    std::vector<std::string> snapshots;  // of shards, by number
+  };
+
+  virtual ~ShardRecovery() = default;
+
+  // Blocks until another process has taken the place of the shard whose loss may be behind
+  // `failure`, and until all members have told their states; `state` is this worker's. The error is
+  // what to end with: the job's verdict, or `failure` itself where it is not a lost shard's.
+  virtual absl::StatusOr<Meeting> Meet(const absl::Status& failure, int64_t step,
+                                       const std::string& state) = 0;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_WORKER_SYNCHRONIZERS_SHARD_RECOVERY_H_
