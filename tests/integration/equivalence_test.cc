@@ -70,6 +70,18 @@ TEST_P(EquivalenceTest, SmallFramesAndOtherOptimizersChangeNothing) {
   EXPECT_EQ(RunAndHash("ps", adam), local);
 }
 
+TEST_P(EquivalenceTest, TheOptimizerOnTheServerHasTheSameBits) {
+  WriteMnistFiles(data_dir(), 50, 20);
+  const std::string local = RunAndHash("local");
+  EXPECT_EQ(RunAndHash("ps", {"--update=server", "--ps_shards=2"}), local);
+  const std::vector<std::string> adam = {"--optimizer=adam",    "--learning_rate=0.01",
+                                         "--momentum=0",        "--lr_schedule=cosine",
+                                         "--lr_warmup_steps=2", "--lr_total_steps=8"};
+  std::vector<std::string> on_server = adam;
+  on_server.insert(on_server.end(), {"--update=server", "--ps_shards=3"});
+  EXPECT_EQ(RunAndHash("ps", on_server), RunAndHash("local", adam));
+}
+
 TEST_P(EquivalenceTest, EveryLinkAndScheduleHasTheSameHash) {
   WriteMnistFiles(data_dir(), 50, 20);
   const std::string local = RunAndHash("local");

@@ -62,16 +62,6 @@ class FaultTest : public JobTest, public ::testing::WithParamInterface<Fault> {
         absl::Seconds(180));
   }
 
-  static pid_t FindChild(pid_t launcher, const std::string& binary, const std::string& flag) {
-    for (const ProcessEntry& entry : DescendantsOf(launcher)) {
-      if (absl::StrContains(entry.command_line, Binary(binary)) &&
-          absl::StrContains(entry.command_line, flag)) {
-        return entry.pid;
-      }
-    }
-    return -1;
-  }
-
   std::string Log(const std::string& name) const {
     std::ifstream file(out() + "/logs/" + name + ".log");
     return std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "google/protobuf/util/json_util.h"
 #include "results.pb.h"
 #include "tests/testing/mnist_files.h"
@@ -73,6 +74,17 @@ class JobTest : public ::testing::Test {
     EXPECT_TRUE(google::protobuf::util::JsonStringToMessage(text, &result).ok())
         << out << ": " << text;
     return result;
+  }
+
+  // -1: the launcher has no such child.
+  static pid_t FindChild(pid_t launcher, const std::string& binary, const std::string& flag) {
+    for (const ProcessEntry& entry : DescendantsOf(launcher)) {
+      if (absl::StrContains(entry.command_line, Binary(binary)) &&
+          absl::StrContains(entry.command_line, flag)) {
+        return entry.pid;
+      }
+    }
+    return -1;
   }
 
  private:
