@@ -48,6 +48,8 @@ TEST(JobConfigTest, EveryErrorNamesFlagValueAndWhatIsAllowed) {
   EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.frame_bytes = 6; }), HasSubstr("multiple of 4"));
   EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.lease = absl::ZeroDuration(); }),
               HasSubstr("--lease=0"));
+  EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.restart_shards = -1; }),
+              HasSubstr("--restart_shards=-1"));
   EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.hidden = {16, 0}; }), HasSubstr("--hidden=0"));
   EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.optimizer.name = "lion"; }), HasSubstr("lion"));
 }
@@ -133,6 +135,7 @@ TEST(JobConfigTest, AChildReadsBackWhatItsParentWrote) {
   config.optimizer.nesterov = true;
   config.optimizer.momentum = 1.0 / 3;
   config.lease = absl::Milliseconds(2500);
+  config.restart_shards = 3;
   config.evaluate = false;
   config.out = "a folder";
   config.trial = 2;
@@ -147,6 +150,7 @@ TEST(JobConfigTest, AChildReadsBackWhatItsParentWrote) {
   EXPECT_EQ(read.hidden, config.hidden);
   EXPECT_EQ(read.optimizer.momentum, 1.0 / 3);
   EXPECT_EQ(read.lease, absl::Milliseconds(2500));
+  EXPECT_EQ(read.restart_shards, 3);
   EXPECT_EQ(read.out, "a folder");
 }
 
