@@ -47,6 +47,7 @@ absl::StatusOr<CoordinatorServer::Config> ReadConfig(const CommandContext& conte
   }
   config.lease = job.lease;
   config.join_timeout = job.join_timeout;
+  config.restart_shards = job.restart_shards;
   config.announce = [](const std::string& text) { LogInfo(text); };
   return config;
 }

@@ -46,6 +46,7 @@ const std::vector<Restriction>& Restrictions() {
       {"overwrite", {"run", "compare", "report"}, ""},
       {"strategy", {"run", "coordinator"}, "`ringside compare` takes --strategies"},
       {"trial", {"run"}, "`ringside compare` takes --trials"},
+      {"restart_shards", {"run", "compare", "coordinator"}, ""},
       {"rank", {}, "it is for `worker`"},
       {"shard", {}, "it is for `ps_server`"},
       {"host_coordinator", {}, "it is for `worker`"},

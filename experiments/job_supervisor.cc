@@ -29,8 +29,13 @@ void JobSupervisor::OnJoined(absl::Time now) {
   joined_ = true;
 }
 
-void JobSupervisor::OnExit(int index, const ChildExit& exit, absl::Time now) {
+bool JobSupervisor::OnExit(int index, const ChildExit& exit, absl::Time now) {
   Process& process = processes_[index];
+  if (MayRestart(process, exit)) {
+    ++restarts_;
+    ++process.restarts;
+    return true;
+  }
   process.exit = exit;
   process.signaled = terminated_ || killed_ || interrupt_ != 0;
   const std::string who = absl::StrCat(ToString(process.member), " (", ToString(exit), ")");
@@ -46,6 +51,22 @@ void JobSupervisor::OnExit(int index, const ChildExit& exit, absl::Time now) {
     if (Running(ROLE_WORKER) == 0 && !workers_ended_at_) workers_ended_at_ = now;
   }
   HastenIfOnlyCulpritRemains(now);
+  return false;
+}
+
+// Once a worker has ended well there is nothing left that a new shard could take part in.
+bool JobSupervisor::MayRestart(const Process& process, const ChildExit& exit) const {
+  return process.member.role() == ROLE_SHARD && !exit.ok() && joined_ && !ending_ &&
+         !first_good_end_ && restarts_ < config_.restart_shards;
+}
+
+void JobSupervisor::OnRestartFailed(int index, const ChildExit& exit, const std::string& why,
+                                    absl::Time now) {
+  processes_[index].exit = exit;
+  if (ending_) return;
+  End(absl::StrCat("lost ", ToString(processes_[index].member), " (", ToString(exit),
+                   ") and cannot start it again: ", why),
+      index, now + config_.lease, now + config_.lease + kTermGrace);
 }
 
 void JobSupervisor::OnVerdict(const Verdict& verdict, absl::Time now) {

@@ -4,7 +4,7 @@
 // Pure: no processes, no clock; time comes in as `now`. Thread-compatible. The launcher feeds it
 // what happens and sends the signals that it asks for. Stages: starting (until all have joined) ->
 // running -> ending (from the first failure, verdict or interrupt on). A job that goes well never
-// enters the last.
+// enters the last. A shard that fails while running may be started again instead, some times.
 #ifndef RINGSIDE_EXPERIMENTS_JOB_SUPERVISOR_H_
 #define RINGSIDE_EXPERIMENTS_JOB_SUPERVISOR_H_
 
@@ -25,10 +25,12 @@ class JobSupervisor {
     absl::Duration lease;           // after a verdict the others get this long to end by themselves
     absl::Duration join_timeout;
     absl::Duration step_timeout;
+    int restart_shards = 0;  // how often a shard may be started again, of all together
   };
   struct Process {
     MemberId member;
-    absl::optional<ChildExit> exit;  // unset: still running
+    absl::optional<ChildExit> exit;  // unset: still running, or about to be started again
+    int restarts = 0;                // of this process
     bool signaled = false;  // we had signaled the group before it ended: the exit says nothing
                             // about the process
   };
@@ -37,7 +39,10 @@ class JobSupervisor {
 
   // The coordinator has all members.
   void OnJoined(absl::Time now);
-  void OnExit(int index, const ChildExit& exit, absl::Time now);
+  // True: start the process again, now; it counts as running all the while.
+  bool OnExit(int index, const ChildExit& exit, absl::Time now);
+  // It could not be started again, says `why`.
+  void OnRestartFailed(int index, const ChildExit& exit, const std::string& why, absl::Time now);
   void OnVerdict(const Verdict& verdict, absl::Time now);
   // SIGINT, SIGTERM or SIGHUP for the launcher. The second one kills.
   void OnInterrupt(int signal, absl::Time now);
@@ -49,6 +54,7 @@ class JobSupervisor {
 
   const std::vector<Process>& processes() const { return processes_; }
   bool joined() const { return joined_; }
+  int restarts() const { return restarts_; }  // of all processes
   // One line without the last words of the processes; empty where the job went well. Interrupts
   // count as failures.
   std::string Error() const;
@@ -59,6 +65,7 @@ class JobSupervisor {
   int LauncherStatus() const;
 
  private:
+  bool MayRestart(const Process& process, const ChildExit& exit) const;
   void End(std::string error, int culprit, absl::Time terminate_at, absl::Time kill_at);
   void CheckGuards(absl::Time now);
   void HastenIfOnlyCulpritRemains(absl::Time now);
@@ -69,6 +76,7 @@ class JobSupervisor {
   const absl::Time start_;
   std::vector<Process> processes_;
   bool joined_ = false;
+  int restarts_ = 0;
   absl::optional<absl::Time> first_good_end_;    // of a worker
   absl::optional<absl::Time> workers_ended_at_;  // all of them, well
   // Ending.

@@ -10,7 +10,9 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "common/coordinator/member_list.h"
 #include "common/coordinator/monotonic_clock.h"
+#include "common/logging.h"
 #include "common/status_macros.h"
 #include "common/suspects.h"
 #include "experiments/child_environment.h"
@@ -92,6 +94,7 @@ absl::Status Launcher::StartCoordinator() {
   config.num_shards = config_.job.shards();
   config.lease = config_.job.lease;
   config.join_timeout = config_.job.join_timeout;
+  config.restart_shards = config_.job.restart_shards;
   config.announce = [this](const std::string& text) {
     MutexLock lock(&mutex_);
     announcement_ = text;
@@ -105,11 +108,11 @@ JobOutcome Launcher::Run() {
   const absl::Status spawned = SpawnAll();
   if (!spawned.ok()) {
     children_.clear();  // kills those that had started
-    return {1, std::string(spawned.message()), {}};
+    return {1, std::string(spawned.message()), {}, 0};
   }
   supervisor_ = std::make_unique<JobSupervisor>(
       JobSupervisor::Config{JobMembers(config_.job), config_.job.lease, config_.job.join_timeout,
-                            config_.job.step_timeout},
+                            config_.job.step_timeout, config_.job.restart_shards},
       MonotonicNow());
   Watch();
   printer_ = nullptr;
@@ -117,42 +120,45 @@ JobOutcome Launcher::Run() {
 }
 
 absl::Status Launcher::SpawnAll() {
-  const std::string coordinator =
-      absl::StrCat("--coordinator=", ToString(coordinator_->endpoint()));
-  const std::vector<std::string> network = NetworkFlags(config_.network);
   for (const MemberId& member : JobMembers(config_.job)) {
-    std::vector<std::string> arguments = {coordinator};
-    if (member.role() == ROLE_SHARD) {
-      arguments.push_back(absl::StrCat("--shard=", member.rank()));
-      arguments.push_back(absl::StrCat("--workers=", config_.job.workers));
-      arguments.push_back(absl::StrCat("--ps_shards=", config_.job.ps_shards));
-      arguments.push_back(
-          absl::StrCat("--step_timeout=", absl::FormatDuration(config_.job.step_timeout)));
-      arguments.push_back(
-          absl::StrCat("--join_timeout=", absl::FormatDuration(config_.job.join_timeout)));
-    } else {
-      arguments.push_back(absl::StrCat("--rank=", member.rank()));
-      const std::vector<std::string> flags = config_.job.ToFlags();
-      arguments.insert(arguments.end(), flags.begin(), flags.end());
-    }
-    arguments.insert(arguments.end(), network.begin(), network.end());
-    RINGSIDE_RETURN_IF_ERROR(SpawnOne(member, arguments));
+    RINGSIDE_ASSIGN_OR_RETURN(ChildProcess child, SpawnOne(member, /*restarts=*/0));
+    // The first child leads the group. It is not reaped before all are there, so the group cannot
+    // vanish meanwhile.
+    if (group_ == 0) group_ = child.pid();
+    children_.push_back(std::move(child));
   }
   return absl::OkStatus();
 }
 
-absl::Status Launcher::SpawnOne(const MemberId& member, const std::vector<std::string>& arguments) {
+std::vector<std::string> Launcher::ArgumentsOf(const MemberId& member) const {
+  std::vector<std::string> arguments = {
+      absl::StrCat("--coordinator=", ToString(coordinator_->endpoint()))};
+  if (member.role() == ROLE_SHARD) {
+    arguments.push_back(absl::StrCat("--shard=", member.rank()));
+    arguments.push_back(absl::StrCat("--workers=", config_.job.workers));
+    arguments.push_back(absl::StrCat("--ps_shards=", config_.job.ps_shards));
+    arguments.push_back(
+        absl::StrCat("--step_timeout=", absl::FormatDuration(config_.job.step_timeout)));
+    arguments.push_back(
+        absl::StrCat("--join_timeout=", absl::FormatDuration(config_.job.join_timeout)));
+  } else {
+    arguments.push_back(absl::StrCat("--rank=", member.rank()));
+    const std::vector<std::string> flags = config_.job.ToFlags();
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+  }
+  const std::vector<std::string> network = NetworkFlags(config_.network);
+  arguments.insert(arguments.end(), network.begin(), network.end());
+  return arguments;
+}
+
+absl::StatusOr<ChildProcess> Launcher::SpawnOne(const MemberId& member, int restarts) const {
   ChildProcess::Config config;
   config.binary = BinaryOf(config_, member.role());
-  config.arguments = arguments;
+  config.arguments = ArgumentsOf(member);
   config.environment = ChildEnvironment(config_.environment, token_, config_.job.threads);
-  config.log_path = LogPath(member);
-  // The first child leads the group. It is not reaped before all are there, so the group cannot
-  // vanish meanwhile.
-  config.group = children_.empty() ? 0 : children_.front().pid();
-  RINGSIDE_ASSIGN_OR_RETURN(ChildProcess child, ChildProcess::Spawn(config));
-  children_.push_back(std::move(child));
-  return absl::OkStatus();
+  config.log_path = LogPath(member, restarts);
+  config.group = group_;
+  return ChildProcess::Spawn(config);
 }
 
 void Launcher::Watch() {
@@ -160,6 +166,7 @@ void Launcher::Watch() {
     const absl::Time now = MonotonicNow();
     ReapChildren(now);
     AskCoordinator(now);
+    EndLostShards();
     if (supervisor_->AllEnded()) break;
     for (int signal = supervisor_->NextSignal(now); signal != 0;
          signal = supervisor_->NextSignal(now)) {
@@ -182,12 +189,59 @@ void Launcher::Watch() {
 void Launcher::ReapChildren(absl::Time now) {
   for (size_t i = 0; i < children_.size(); ++i) {
     if (!children_[i].running() || !children_[i].Poll().has_value()) continue;
-    // Asked here and not at the last tick: a job may join and lose a process within one.
-    if (!supervisor_->joined() && !coordinator_->Members().empty()) supervisor_->OnJoined(now);
-    const ChildExit& exit = *children_[i].Poll();
-    const JobSupervisor::Process& process = supervisor_->processes()[i];
-    if (!exit.ok()) coordinator_->ReportExit(process.member, ToString(exit));
-    supervisor_->OnExit(static_cast<int>(i), exit, now);
+    const ChildExit exit = *children_[i].Poll();
+    // Asked here and not at the last tick: a job may join and lose a process within one, and a
+    // process that ends because of the verdict is not started again.
+    AskCoordinator(now);
+    if (supervisor_->OnExit(static_cast<int>(i), exit, now)) {
+      Restart(i, now);
+    } else if (!exit.ok()) {
+      coordinator_->ReportExit(supervisor_->processes()[i].member, ToString(exit));
+    }
+  }
+}
+
+void Launcher::Restart(size_t index, absl::Time now) {
+  const ChildExit exit = *children_[index].Poll();
+  const JobSupervisor::Process& process = supervisor_->processes()[index];
+  coordinator_->ReportRestart(process.member, ToString(exit));
+  int64_t step = 0;
+  bool awaited = false;
+  for (const CoordinatorServer::MemberState& state : coordinator_->Members()) {
+    if (!SameMember(state.member.id(), process.member)) continue;
+    step = state.progress.step();
+    awaited = state.awaits_replacement;
+  }
+  // The coordinator, who knows more, may not stand the loss, or the shard had left in good order.
+  absl::StatusOr<ChildProcess> child =
+      awaited && !coordinator_->verdict()
+          ? SpawnOne(process.member, process.restarts)
+          : absl::FailedPreconditionError("the job has no place for it any more");
+  if (!child.ok()) {
+    const std::string why(child.status().message());
+    coordinator_->ReportExit(process.member, why);
+    supervisor_->OnRestartFailed(static_cast<int>(index), exit, why, now);
+    return;
+  }
+  std::string how = exit.signal != 0 ? absl::StrCat("was killed by signal ", exit.signal)
+                                     : absl::StrCat("ended with exit status ", exit.status);
+  if (ended_.count(children_[index].pid()) > 0) how = "counted as lost";
+  children_[index] = *std::move(child);
+  printer_->Clear();
+  LogInfo(absl::StrCat(ToString(process.member), " ", how, " at step ", step, "; restart ",
+                       supervisor_->restarts(), " of ", config_.job.restart_shards));
+}
+
+void Launcher::EndLostShards() {
+  if (config_.job.restart_shards == 0) return;
+  for (const CoordinatorServer::MemberState& state : coordinator_->Members()) {
+    if (!state.awaits_replacement) continue;
+    // Its successor, which has another number, may be running already.
+    for (const ChildProcess& child : children_) {
+      if (!child.running() || child.pid() != state.member.pid()) continue;
+      ended_.insert(child.pid());
+      kill(child.pid(), SIGKILL);
+    }
   }
 }
 
@@ -202,7 +256,7 @@ void Launcher::SignalGroup(int signal) {
   if (std::none_of(children_.begin(), children_.end(),
                    [](const ChildProcess& c) { return c.running(); }))
     return;
-  kill(-children_.front().pid(), signal);
+  kill(-group_, signal);
 }
 
 void Launcher::ShowProgress(absl::Time now) {
@@ -226,6 +280,7 @@ JobOutcome Launcher::Outcome() const {
   JobOutcome outcome;
   outcome.launcher_status = supervisor_->LauncherStatus();
   outcome.error = supervisor_->Error();
+  outcome.restarts = supervisor_->restarts();
   if (outcome.ok()) return outcome;
   const bool interrupted = outcome.launcher_status > 128;
   for (size_t i = 0; i < supervisor_->processes().size() && !interrupted; ++i) {
@@ -233,7 +288,7 @@ JobOutcome Launcher::Outcome() const {
     if (!process.exit || process.exit->ok()) continue;
     // While they waited for the others to join we ended them, and that says nothing about them.
     if (process.signaled && !supervisor_->joined()) continue;
-    const std::string last = LastLogLine(LogPath(process.member));
+    const std::string last = LastLogLine(LogPath(process.member, process.restarts));
     const std::string how = process.signaled && process.exit->signal != 0 ? "ended by ringside"
                                                                           : ToString(*process.exit);
     if (static_cast<int>(i) == supervisor_->Culprit() && !supervisor_->joined() && !last.empty()) {
@@ -245,8 +300,9 @@ JobOutcome Launcher::Outcome() const {
   return outcome;
 }
 
-std::string Launcher::LogPath(const MemberId& member) const {
-  return absl::StrCat(config_.log_dir, "/", LogName(member), ".log");
+std::string Launcher::LogPath(const MemberId& member, int restarts) const {
+  const std::string again = restarts > 0 ? absl::StrCat(".restart-", restarts) : "";
+  return absl::StrCat(config_.log_dir, "/", LogName(member), again, ".log");
 }
 
 }  // namespace ringside

@@ -7,7 +7,10 @@
 #ifndef RINGSIDE_EXPERIMENTS_LAUNCHER_H_
 #define RINGSIDE_EXPERIMENTS_LAUNCHER_H_
 
+#include <sys/types.h>
+
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +32,7 @@ struct JobOutcome {
   int launcher_status = 0;           // what the launcher should exit with
   std::string error;                 // one line; empty where all went well
   std::vector<std::string> details;  // for an error: one line for each process that failed
+  int restarts = 0;                  // how often a shard was started again
   bool ok() const { return launcher_status == 0; }
 };
 
@@ -38,7 +42,8 @@ class Launcher {
     JobConfig job;            // validated
     NetworkOptions network;   // empty: loopback, any port
     std::string binary_dir;   // holds `worker` and `ps_server`
-    std::string log_dir;      // exists; gets worker-<rank>.log and shard-<number>.log
+    std::string log_dir;      // exists; gets worker-<rank>.log and shard-<number>.log,
+                              // and shard-<number>.restart-<k>.log for its k-th restart
     std::string title;        // before each line of progress; may be empty
     Environment environment;  // of this process
     bool terminal = false;    // show one live line rather than some lines
@@ -56,20 +61,26 @@ class Launcher {
 
   absl::Status StartCoordinator();
   absl::Status SpawnAll();
-  absl::Status SpawnOne(const MemberId& member, const std::vector<std::string>& arguments);
+  std::vector<std::string> ArgumentsOf(const MemberId& member) const;
+  absl::StatusOr<ChildProcess> SpawnOne(const MemberId& member, int restarts) const;
   void Watch();
   void ReapChildren(absl::Time now);
+  void Restart(size_t index, absl::Time now);
+  // A shard that counts as lost but runs, e.g. stopped, must make room for its successor.
+  void EndLostShards();
   void AskCoordinator(absl::Time now);
   void SignalGroup(int signal);
   void ShowProgress(absl::Time now);
   JobOutcome Outcome() const;
-  std::string LogPath(const MemberId& member) const;
+  std::string LogPath(const MemberId& member, int restarts) const;
 
   // Constant after Create.
   const Config config_;
   std::string token_;
   std::unique_ptr<JobSupervisor> supervisor_;
   std::vector<ChildProcess> children_;  // in the order of the supervisor's processes
+  pid_t group_ = 0;                     // of all of them; the first one's id, who may be gone
+  std::set<pid_t> ended_;               // by EndLostShards
   std::unique_ptr<ProgressPrinter> printer_;
   ProgressMeter meter_;
   absl::Time next_progress_ = absl::InfinitePast();

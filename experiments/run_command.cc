@@ -27,6 +27,11 @@ absl::StatusOr<JobConfig> ReadJob(const CommandContext& context) {
   RINGSIDE_ASSIGN_OR_RETURN(JobConfig job, JobConfigFromFlags());
   RINGSIDE_RETURN_IF_ERROR(job.Validate());
   RINGSIDE_RETURN_IF_ERROR(RequireLaunchable(job));
+  if (job.restart_shards > 0 && !job.uses_servers()) {
+    return absl::InvalidArgumentError(absl::StrCat("--restart_shards=", job.restart_shards,
+                                                   ": must be 0 with --strategy=", job.strategy,
+                                                   ", which has no shards"));
+  }
   return job;
 }
 

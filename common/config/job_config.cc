@@ -167,6 +167,7 @@ absl::Status JobConfig::Validate() const {
   RINGSIDE_RETURN_IF_ERROR(RequirePositive("lease", lease));
   RINGSIDE_RETURN_IF_ERROR(RequirePositive("step_timeout", step_timeout));
   RINGSIDE_RETURN_IF_ERROR(RequirePositive("join_timeout", join_timeout));
+  RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("restart_shards", restart_shards, 0));
   return absl::OkStatus();
 }
 
@@ -247,6 +248,7 @@ std::vector<std::string> JobConfig::ToFlags() const {
   values["lease"] = absl::FormatDuration(lease);
   values["step_timeout"] = absl::FormatDuration(step_timeout);
   values["join_timeout"] = absl::FormatDuration(join_timeout);
+  values["restart_shards"] = absl::StrCat(restart_shards);
   std::vector<std::string> flags;
   for (const auto& [name, value] : values) flags.push_back(absl::StrCat("--", name, "=", value));
   return flags;

@@ -57,6 +57,9 @@ struct JobConfig {
   absl::Duration lease = absl::Seconds(10);
   absl::Duration step_timeout = absl::Seconds(60);
   absl::Duration join_timeout = absl::Seconds(120);
+  // Losses of shards, of all together, that do not end the job: another process takes the lost
+  // one's place, within join_timeout.
+  int restart_shards = 0;
 
   // Where results go; empty: nowhere.
   std::string out;
@@ -85,7 +88,8 @@ struct JobConfig {
   int64_t global_batch_size() const { return int64_t{batch_size} * workers; }
 
   // Flag name -> value, everything that must agree between the workers of a job. What may differ
-  // between processes (out, data_dir, snapshot_dir, deadlines of joining) is not in it.
+  // between processes (out, data_dir, snapshot_dir, deadlines of joining, what the coordinator alone
+  // acts on) is not in it.
   std::map<std::string, std::string> SharedSettings() const;
   // Every flag of the job as arguments for a child process.
   std::vector<std::string> ToFlags() const;

@@ -99,6 +99,9 @@ ABSL_FLAG(absl::Duration, step_timeout, Defaults().step_timeout,
           "longest wait for the sums of one step");
 ABSL_FLAG(absl::Duration, join_timeout, Defaults().join_timeout,
           "longest wait for all processes to join");
+ABSL_FLAG(int, restart_shards, Defaults().restart_shards,
+          "how many losses of shards the job survives, of all together: each is started again (by "
+          "hand where no launcher does it) and must join within --join_timeout");
 ABSL_FLAG(std::string, out, Defaults().out, "folder for results; created if missing");
 ABSL_FLAG(int64_t, snapshot_steps, Defaults().snapshot_steps,
           "shards save their state after every so many steps (strategy ps); 0: never");
@@ -207,6 +210,7 @@ absl::StatusOr<JobConfig> JobConfigFromFlags(int workers) {
   config.lease = absl::GetFlag(FLAGS_lease);
   config.step_timeout = absl::GetFlag(FLAGS_step_timeout);
   config.join_timeout = absl::GetFlag(FLAGS_join_timeout);
+  config.restart_shards = absl::GetFlag(FLAGS_restart_shards);
   config.out = absl::GetFlag(FLAGS_out);
   config.snapshot_steps = absl::GetFlag(FLAGS_snapshot_steps);
   config.snapshot_dir = absl::GetFlag(FLAGS_snapshot_dir);

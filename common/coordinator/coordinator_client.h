@@ -38,13 +38,18 @@ class CoordinatorClient {
                                                                  JoinRequest request);
   virtual ~CoordinatorClient() = default;
 
-  // Who takes part and what was agreed on. Constant.
+  // Who takes part and what was agreed on, as of the join. Constant. `recovery` is 0 but for who
+  // joined in a lost shard's place.
   virtual const Membership& membership() const = 0;
+  // The same with the shards that were replaced since, and the number of the last replacement.
+  virtual Membership current_membership() const = 0;
 
   // `members` must be the same list on all callers. Each name is used once. DEADLINE_EXCEEDED:
   // names who is missing, with suspects; FAILED_PRECONDITION: the callers disagree on members or
   // lengths, or one of them has left; ABORTED: the job has a verdict, which is the message (the
-  // culprit is attached as suspect). Calls after a verdict return it.
+  // culprit is attached as suspect). Calls after a verdict return it. ABORTED without a verdict,
+  // only where the name begins with "recovery-": a shard that takes part (attached as suspect) was
+  // lost; its replacement or a verdict follows.
   virtual absl::Status Barrier(const std::string& name, const std::vector<MemberId>& members,
                                absl::Duration timeout) = 0;
   virtual absl::StatusOr<Sums> Reduce(const std::string& name, const std::vector<MemberId>& members,
@@ -68,11 +73,27 @@ class CoordinatorClient {
   // neither runs nor will be called: nullptr before what it refers to is destroyed.
   virtual void SetVerdictHandler(std::function<void(const absl::Status&)> handler) = 0;
 
+  // `handler` is called for every shard that was lost and has a new process in its place, in the
+  // order of their numbers and one call at a time, from a thread of the client; at once, from the
+  // caller's, for those that have come already and that no handler has got. It may ask for
+  // current_membership() and must not call back into the client otherwise, nor block. Replaces an
+  // earlier handler like SetVerdictHandler. A replacement is itself not told of its own coming
+  // (membership().recovery() says it).
+  virtual void SetReplacementHandler(std::function<void(const Replacement&)> handler) = 0;
+
   // Tells the coordinator of a local failure (suspects attached with WithSuspects, none: this
   // process is the cause) and waits up to one lease for the verdict. Returns what to end with: the
   // verdict if one comes, else `failure`; also `failure` itself, with its own code, where it is
   // this process's own and the verdict says so.
   virtual absl::Status ResolveFailure(const absl::Status& failure, int64_t step) = 0;
+
+  // The same for a process that can go on without a lost shard's state. `failure` (not OK) came
+  // about when `recovery` was the last replacement that this process had made good. Returns the
+  // number of a later replacement as soon as there is one, at once where there is already; else
+  // what to end with, as ResolveFailure. Waits up to one lease, or, where losses are tolerated,
+  // that and the time that a replacement may take.
+  virtual absl::StatusOr<uint32_t> AwaitRecovery(const absl::Status& failure, int64_t step,
+                                                 uint32_t recovery) = 0;
 
   // Ends the membership in good order. Later calls fail.
   virtual absl::Status Leave() = 0;

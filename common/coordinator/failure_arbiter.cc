@@ -16,8 +16,8 @@ constexpr double kStandstill = 0.2;
 }  // namespace
 
 FailureArbiter::FailureArbiter(absl::Duration lease, const std::vector<MemberId>& members,
-                               absl::Time now)
-    : lease_(lease), last_tick_(now) {
+                               absl::Time now, ShardReplacements::Config tolerated)
+    : lease_(lease), last_tick_(now), replacements_(tolerated) {
   for (const MemberId& id : members) states_[id].heard = now;
 }
 
@@ -27,22 +27,79 @@ void FailureArbiter::Heartbeat(const MemberId& id, const Progress& progress, abs
   state.progress = progress;
 }
 
-void FailureArbiter::SessionClosed(const MemberId& id) {
-  Lost(id, "its connection to the coordinator closed (the process ended or was killed)");
+void FailureArbiter::SessionClosed(const MemberId& id, absl::Time now) {
+  Lost(id, "its connection to the coordinator closed (the process ended or was killed)", now);
 }
 
-void FailureArbiter::Exited(const MemberId& id, absl::string_view how) { Lost(id, how); }
+void FailureArbiter::Exited(const MemberId& id, absl::string_view how) {
+  if (const ShardReplacements::Loss* loss = replacements_.Find(id)) {
+    ConvictUnreplaced(*loss, absl::StrCat("it is not started again (", how, ")"));
+  } else {
+    Lost(id, how, absl::InfiniteFuture());
+  }
+}
 
-void FailureArbiter::Lost(const MemberId& id, absl::string_view why) {
+void FailureArbiter::Restarted(const MemberId& id, absl::string_view how, absl::Time now) {
+  Lost(id, how, now);
+}
+
+void FailureArbiter::Lost(const MemberId& id, absl::string_view why, absl::Time now) {
   State& state = states_.at(id);
   if (state.left || state.gone) return;
   state.gone = true;
-  if (!state.suspects_others) Convict(id, "was lost", LastStep(id), why);
+  state.why = std::string(why);
+  const bool replaced = now != absl::InfiniteFuture() && Tolerates(id);
+  if (replaced || !state.suspects_others) Judge(id, LastStep(id), why, now);
+}
+
+bool FailureArbiter::Tolerates(const MemberId& id) const {
+  return id.role() == ROLE_SHARD && replacements_.left() && !worker_left_ && !verdict_.has_value();
+}
+
+void FailureArbiter::Judge(const MemberId& culprit, int64_t step, absl::string_view why,
+                           absl::Time now) {
+  if (now == absl::InfiniteFuture() || !Tolerates(culprit)) {
+    const int restarts = replacements_.config().restarts;
+    const bool too_many =
+        culprit.role() == ROLE_SHARD && restarts > 0 && !replacements_.left() && !worker_left_;
+    Convict(culprit, "was lost", step,
+            too_many ? absl::StrCat(why, "; --restart_shards=", restarts, " is used up")
+                     : std::string(why));
+    return;
+  }
+  states_.at(culprit).gone = true;
+  replacements_.Await(culprit, step, why, now);
+  Acquit();
+}
+
+void FailureArbiter::Acquit() {
+  suspicions_.clear();
+  for (auto& [id, state] : states_) {
+    state.suspects_others = false;
+    // Who ended as a victim is gone all the same, and nobody else will be named for it any more.
+    if (state.gone && !state.left && !Awaits(id)) {
+      Judge(id, LastStep(id), state.why, absl::InfiniteFuture());
+    }
+  }
+}
+
+uint32_t FailureArbiter::Replaced(const MemberId& id, absl::Time now) {
+  State& state = states_.at(id);
+  state.heard = now;
+  state.gone = false;
+  state.suspects_others = false;
+  return replacements_.Replaced(id);
+}
+
+void FailureArbiter::ConvictUnreplaced(const ShardReplacements::Loss& loss, absl::string_view why) {
+  Convict(loss.shard, "was lost", loss.step, absl::StrCat(loss.why, "; ", why));
 }
 
 void FailureArbiter::Reported(const MemberId& id, const FailureReport& report, absl::Time now) {
   State& state = states_.at(id);
   if (state.left || verdict_.has_value()) return;
+  const bool explained = replacements_.any() || report.recovery() < replacements_.recovery();
+  if (explained && report.suspects_size() > 0) return;
   Suspicion suspicion;
   for (const MemberId& suspect : report.suspects()) {
     const auto known = states_.find(suspect);
@@ -61,7 +118,14 @@ void FailureArbiter::Reported(const MemberId& id, const FailureReport& report, a
   suspicions_.push_back(std::move(suspicion));
 }
 
-void FailureArbiter::Left(const MemberId& id) { states_.at(id).left = true; }
+void FailureArbiter::Left(const MemberId& id) {
+  states_.at(id).left = true;
+  if (id.role() != ROLE_WORKER) return;
+  worker_left_ = true;
+  if (!replacements_.any()) return;
+  ConvictUnreplaced(replacements_.Earliest(),
+                    absl::StrCat("a replacement is of no use, ", ToString(id), " has left"));
+}
 
 void FailureArbiter::Tick(absl::Time now) {
   if (now - last_tick_ > kStandstill * lease_) ForgiveStandstill(now - last_tick_);
@@ -75,10 +139,14 @@ void FailureArbiter::Tick(absl::Time now) {
   std::stable_sort(silent.begin(), silent.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [heard, id] : silent) {
-    Lost(id, absl::StrFormat("no heartbeat for %.1f s", absl::ToDoubleSeconds(now - heard)));
+    Lost(id, absl::StrFormat("no heartbeat for %.1f s", absl::ToDoubleSeconds(now - heard)), now);
+  }
+  if (const auto overdue = replacements_.Overdue(now)) {
+    ConvictUnreplaced(*overdue, absl::StrCat("no replacement joined within ",
+                                             absl::FormatDuration(replacements_.config().timeout)));
   }
   if (!verdict_.has_value() && !suspicions_.empty() && suspicions_.front().expires <= now) {
-    ConvictSuspect();
+    JudgeSuspect(now);
   }
 }
 
@@ -86,11 +154,12 @@ void FailureArbiter::ForgiveStandstill(absl::Duration gap) {
   // Heartbeats that arrived meanwhile must not end up in the future.
   for (auto& [id, state] : states_) state.heard = std::min(state.heard + gap, last_tick_ + gap);
   for (Suspicion& suspicion : suspicions_) suspicion.expires += gap;
+  replacements_.Postpone(gap);
 }
 
 // Suspicions chain: whoever waits for a victim suspects the victim. The first suspect that suspects
 // nobody itself is where the chain starts; where all do, the earliest report counts.
-void FailureArbiter::ConvictSuspect() {
+void FailureArbiter::JudgeSuspect(absl::Time now) {
   const Suspicion* chosen = &suspicions_.front();
   MemberId culprit = chosen->suspects.front();
   bool found = false;
@@ -102,8 +171,9 @@ void FailureArbiter::ConvictSuspect() {
       found = true;
     }
   }
-  Convict(culprit, "was lost", LastStep(culprit),
-          absl::StrCat(chosen->message, " (reported by ", ToString(chosen->reporter), ")"));
+  const std::string why =
+      absl::StrCat(chosen->message, " (reported by ", ToString(chosen->reporter), ")");
+  Judge(culprit, LastStep(culprit), why, now);
 }
 
 // What the member reported, or what others saw of it in a later step.

@@ -11,6 +11,7 @@
 #include "absl/time/time.h"
 #include "absl/types/optional.h"
 #include "common/coordinator/member_list.h"
+#include "common/coordinator/shard_replacements.h"
 #include "coordinator.pb.h"
 
 namespace ringside {
@@ -22,6 +23,13 @@ namespace ringside {
 // somebody turns up; only if none does within the grace is the suspect of the earliest report named
 // after all. A member that has reported a suspicion and then ends is a victim, not a cause.
 // There is one verdict and it does not change.
+//
+// A job may tolerate the loss of some shards. Then the loss of one, by whatever of these signs but
+// its own report of a failure, is no verdict: a replacement is awaited instead, and the loss is
+// what all suspicions came from. So is it for those that are reported before the replacement is
+// there, or by whoever did not know of it yet. A worker's loss, a replacement that does not come in
+// time and the loss that is one too many are verdicts as ever; so is any loss once a worker has
+// left, because nobody could recover any more.
 class FailureArbiter {
  public:
   // As parts of the lease: how often a member must be heard, from when on its silence counts as its
@@ -33,13 +41,17 @@ class FailureArbiter {
   static constexpr double kGrace = 0.8;
 
   // All members count as heard at `now`: they have the usual time to open their sessions.
-  FailureArbiter(absl::Duration lease, const std::vector<MemberId>& members, absl::Time now);
+  FailureArbiter(absl::Duration lease, const std::vector<MemberId>& members, absl::Time now,
+                 ShardReplacements::Config tolerated = {});
 
   void Heartbeat(const MemberId& id, const Progress& progress, absl::Time now);
   // The session's stream broke without Leave.
-  void SessionClosed(const MemberId& id);
-  // Whoever watches the process saw it end, e.g. `how` = "killed by signal 9 (Killed)".
+  void SessionClosed(const MemberId& id, absl::Time now);
+  // Whoever watches the process saw it end, e.g. `how` = "killed by signal 9 (Killed)", and starts
+  // no other: never tolerated, also where a replacement is awaited.
   void Exited(const MemberId& id, absl::string_view how);
+  // The same, but a replacement is started.
+  void Restarted(const MemberId& id, absl::string_view how, absl::Time now);
   // Without suspects: `id` itself failed.
   void Reported(const MemberId& id, const FailureReport& report, absl::Time now);
   void Left(const MemberId& id);
@@ -47,7 +59,17 @@ class FailureArbiter {
   // still, and is not held against the members.
   void Tick(absl::Time now);
 
+  // The loss of this member would be tolerated.
+  bool Tolerates(const MemberId& id) const;
+  bool Awaits(const MemberId& id) const { return replacements_.Find(id) != nullptr; }
+  // Losses that were tolerated since the last call.
+  std::vector<ShardReplacements::Loss> TakeLosses() { return replacements_.TakeNew(); }
+  // The replacement of a shard that Awaits is there, with the usual time to open its session.
+  // Returns its number, from 1.
+  uint32_t Replaced(const MemberId& id, absl::Time now);
+
   const absl::optional<Verdict>& verdict() const { return verdict_; }
+  bool knows(const MemberId& id) const { return states_.count(id) > 0; }
   bool has_left(const MemberId& id) const { return states_.at(id).left; }
   const Progress& progress(const MemberId& id) const { return states_.at(id).progress; }
   // Every member has left or, after a verdict, is gone: its session closed, its process seen to
@@ -60,6 +82,7 @@ class FailureArbiter {
     Progress progress;
     bool left = false;
     bool gone = false;
+    std::string why;               // gone: what is known of it
     bool suspects_others = false;  // has reported a secondary cause
   };
   struct Suspicion {
@@ -70,11 +93,17 @@ class FailureArbiter {
     absl::Time expires;
   };
 
-  // The member ended for a reason of its own, unless it is a known victim.
-  void Lost(const MemberId& id, absl::string_view why);
+  // The member ended: for a reason of its own, unless it is a known victim. Infinite `now`: it will
+  // not be replaced.
+  void Lost(const MemberId& id, absl::string_view why, absl::Time now);
+  // A loss that is a cause: tolerated or a verdict.
+  void Judge(const MemberId& culprit, int64_t step, absl::string_view why, absl::Time now);
+  // All suspicions have found their cause in a loss that is tolerated.
+  void Acquit();
+  void ConvictUnreplaced(const ShardReplacements::Loss& loss, absl::string_view why);
   void Convict(const MemberId& culprit, absl::string_view what, int64_t step,
                absl::string_view why);
-  void ConvictSuspect();
+  void JudgeSuspect(absl::Time now);
   void ForgiveStandstill(absl::Duration gap);
   int64_t LastStep(const MemberId& id) const;
 
@@ -82,6 +111,8 @@ class FailureArbiter {
   absl::Time last_tick_;
   std::map<MemberId, State, MemberOrder> states_;
   std::vector<Suspicion> suspicions_;  // in order of arrival
+  ShardReplacements replacements_;
+  bool worker_left_ = false;
   absl::optional<Verdict> verdict_;
 };
 

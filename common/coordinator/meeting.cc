@@ -1,13 +1,34 @@
 #include "common/coordinator/meeting.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "common/suspects.h"
 
 namespace ringside {
 namespace {
+
+constexpr absl::string_view kRecoveryPrefix = "recovery-";
+
+bool IsRecovery(absl::string_view name) { return absl::StartsWith(name, kRecoveryPrefix); }
+
+// k of "recovery-<k>..."; the largest number where there is none.
+uint64_t RecoveryNumber(absl::string_view name) {
+  absl::ConsumePrefix(&name, kRecoveryPrefix);
+  constexpr uint64_t kLargest = std::numeric_limits<uint32_t>::max();
+  if (name.empty() || !absl::ascii_isdigit(name.front())) return kLargest;
+  uint64_t number = 0;
+  while (!name.empty() && absl::ascii_isdigit(name.front()) && number < kLargest) {
+    number = 10 * number + (name.front() - '0');
+    name.remove_prefix(1);
+  }
+  return std::min(number, kLargest);
+}
 
 std::string Describe(MeetingKind kind, const std::string& name) {
   switch (kind) {
@@ -30,6 +51,12 @@ MeetingAnswer Answer(uint64_t call, absl::Status status) {
   return answer;
 }
 
+absl::Status Lost(MeetingKind kind, const std::string& name, const MemberId& member) {
+  return WithSuspects(
+      absl::AbortedError(absl::StrCat(Describe(kind, name), ": ", ToString(member), " was lost")),
+      {member});
+}
+
 // Overflow wraps, as in hardware, instead of being undefined.
 int64_t WrappingSum(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
@@ -50,6 +77,8 @@ std::vector<MeetingAnswer> Meetings::Arrive(uint64_t call, const MemberId& who,
                              absl::StrCat(Describe(contribution.kind, name), ": ", ToString(who),
                                           " uses a name that has been used already")))};
   }
+  const absl::Status current = CheckRecovery(contribution);
+  if (!current.ok()) return {Answer(call, current)};
   Meeting& meeting = open_[name];
   if (meeting.arrivals.empty()) {
     meeting.kind = contribution.kind;
@@ -132,6 +161,15 @@ absl::Status Meetings::CheckAgainst(const Meeting& meeting, const MemberId& who,
   return absl::OkStatus();
 }
 
+absl::Status Meetings::CheckRecovery(const Contribution& contribution) const {
+  if (!IsRecovery(contribution.name)) return absl::OkStatus();
+  for (const MemberId& member : contribution.members) {
+    if (lost_.count(member) > 0) return Lost(contribution.kind, contribution.name, member);
+  }
+  if (RecoveryNumber(contribution.name) >= recovery_) return absl::OkStatus();
+  return Lost(contribution.kind, contribution.name, replaced_);
+}
+
 std::vector<MemberId> Meetings::Missing(const Meeting& meeting) {
   std::vector<MemberId> missing;
   for (const MemberId& member : meeting.members) {
@@ -204,6 +242,46 @@ std::vector<MeetingAnswer> Meetings::MemberLeft(const MemberId& who) {
     const absl::Status status = absl::FailedPreconditionError(
         absl::StrCat(Describe(open_[name].kind, name), ": ", ToString(who), " has left the job"));
     for (MeetingAnswer& answer : Fail(name, status)) answers.push_back(std::move(answer));
+  }
+  return answers;
+}
+
+std::vector<MeetingAnswer> Meetings::MemberLost(const MemberId& who) {
+  lost_.insert(who);
+  std::vector<MeetingAnswer> answers;
+  std::vector<std::string> over;
+  for (auto meeting = open_.begin(); meeting != open_.end();) {
+    const std::string& name = meeting->first;
+    auto& [kind, members, arrivals] = meeting->second;
+    const auto arrival = arrivals.find(who);
+    if (arrival != arrivals.end()) {
+      answers.push_back(Answer(arrival->second.call, Lost(kind, name, who)));
+      arrivals.erase(arrival);
+    }
+    if (IsRecovery(name) && Contains(members, who)) over.push_back(name);
+    meeting = arrivals.empty() && !IsRecovery(name) ? open_.erase(meeting) : std::next(meeting);
+  }
+  for (const std::string& name : over) {
+    for (MeetingAnswer& answer : Fail(name, Lost(open_[name].kind, name, who))) {
+      answers.push_back(std::move(answer));
+    }
+  }
+  return answers;
+}
+
+std::vector<MeetingAnswer> Meetings::MemberReplaced(const MemberId& who, uint32_t recovery) {
+  lost_.erase(who);
+  recovery_ = recovery;
+  replaced_ = who;
+  std::vector<std::string> over;
+  for (const auto& [name, meeting] : open_) {
+    if (IsRecovery(name) && RecoveryNumber(name) < recovery) over.push_back(name);
+  }
+  std::vector<MeetingAnswer> answers;
+  for (const std::string& name : over) {
+    for (MeetingAnswer& answer : Fail(name, Lost(open_[name].kind, name, who))) {
+      answers.push_back(std::move(answer));
+    }
   }
   return answers;
 }

@@ -43,6 +43,10 @@ struct MeetingAnswer {
 // learns why. Errors: INVALID_ARGUMENT: this caller's own mistake, the others keep waiting.
 // FAILED_PRECONDITION: the callers disagree, or one has left the job; ends the meeting for all.
 // DEADLINE_EXCEEDED: the first caller's time is over, names who is missing (with suspects).
+//
+// A member that was lost and is to be replaced is awaited like any other: whoever takes its place
+// arrives for it. But in "recovery-<k>" (and any name that begins so) those meet who know of the
+// k-th replacement, so the next loss or replacement ends it, with ABORTED naming the lost member.
 class Meetings {
  public:
   explicit Meetings(std::vector<MemberId> job_members) : job_members_(std::move(job_members)) {}
@@ -55,6 +59,11 @@ class Meetings {
   void Withdraw(uint64_t call);
   // Nobody will arrive from there any more.
   std::vector<MeetingAnswer> MemberLeft(const MemberId& who);
+  // The member's process is no more, and another will take its place. What it had arrived at it
+  // has not arrived at any more.
+  std::vector<MeetingAnswer> MemberLost(const MemberId& who);
+  // The other is there, as the `recovery`-th (from 1, ascending).
+  std::vector<MeetingAnswer> MemberReplaced(const MemberId& who, uint32_t recovery);
   std::vector<MeetingAnswer> Expire(absl::Time now);
   // Ends every meeting in progress.
   std::vector<MeetingAnswer> FailAll(const absl::Status& status);
@@ -75,6 +84,8 @@ class Meetings {
   absl::Status CheckCaller(const MemberId& who, const Contribution& contribution) const;
   absl::Status CheckAgainst(const Meeting& meeting, const MemberId& who,
                             const Contribution& contribution) const;
+  // Not OK: a recovery that is out of date, see above.
+  absl::Status CheckRecovery(const Contribution& contribution) const;
   static std::vector<MemberId> Missing(const Meeting& meeting);
   static std::vector<MeetingAnswer> Complete(const Meeting& meeting);
   // Ends the meeting for all who wait.
@@ -82,6 +93,9 @@ class Meetings {
 
   const std::vector<MemberId> job_members_;
   std::set<MemberId, MemberOrder> left_;
+  std::set<MemberId, MemberOrder> lost_;  // and not replaced yet
+  uint32_t recovery_ = 0;
+  MemberId replaced_;  // by the last recovery
   std::map<std::string, Meeting> open_;
   std::map<std::string, absl::Status> closed_;  // how each meeting ended
 };

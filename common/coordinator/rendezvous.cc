@@ -59,14 +59,9 @@ std::vector<MemberId> Slots(Role role, int count) {
 absl::StatusOr<Rendezvous::Admission> Rendezvous::Join(const JoinRequest& request, uint64_t session,
                                                        absl::Time now) {
   const MemberId& id = request.member().id();
-  if (!SameToken(request.token(), config_.token)) {
-    return absl::PermissionDeniedError(
-        absl::StrCat(ringside::ToString(id), " has the wrong token: it belongs to another job, or ",
-                     "--token (RINGSIDE_TOKEN) is not what the coordinator was started with"));
-  }
+  RINGSIDE_RETURN_IF_ERROR(CheckToken(request));
   const auto present = joiners_.find(id);
-  const bool again = present != joiners_.end() && request.incarnation() != 0 &&
-                     request.incarnation() == present->second.request.incarnation();
+  const bool again = present != joiners_.end() && IsSameProcess(request);
   Admission admission;
   if (again && complete_) {
     admission.session = present->second.session;
@@ -93,9 +88,48 @@ absl::StatusOr<Rendezvous::Admission> Rendezvous::Join(const JoinRequest& reques
   return admission;
 }
 
+absl::Status Rendezvous::CheckReplacement(const JoinRequest& request) const {
+  RINGSIDE_CHECK(complete_);
+  RINGSIDE_RETURN_IF_ERROR(CheckToken(request));
+  RINGSIDE_RETURN_IF_ERROR(CheckSizes(request));
+  RINGSIDE_RETURN_IF_ERROR(CheckSlot(request));
+  return CheckAgreement(request);
+}
+
+void Rendezvous::Replace(const JoinRequest& request, uint64_t session, uint32_t recovery) {
+  Joiner& joiner = joiners_.at(request.member().id());
+  joiner.session = session;
+  joiner.request = request;
+  recovery_ = recovery;
+  Fix(request);
+}
+
+bool Rendezvous::IsSameProcess(const JoinRequest& request) const {
+  return request.incarnation() != 0 &&
+         request.incarnation() == joiners_.at(request.member().id()).request.incarnation();
+}
+
+absl::Status Rendezvous::Taken(const MemberId& id) const {
+  return Refused(absl::StrCat(complete_ ? "the job is complete: " : "duplicate rank: ",
+                              DescribeProcess(joiners_.at(id).request.member())));
+}
+
+absl::Status Rendezvous::CheckToken(const JoinRequest& request) const {
+  if (SameToken(request.token(), config_.token)) return absl::OkStatus();
+  return absl::PermissionDeniedError(
+      absl::StrCat(ringside::ToString(request.member().id()),
+                   " has the wrong token: it belongs to another job, or ",
+                   "--token (RINGSIDE_TOKEN) is not what the coordinator was started with"));
+}
+
 absl::Status Rendezvous::Check(const JoinRequest& request) const {
   RINGSIDE_RETURN_IF_ERROR(CheckSizes(request));
   RINGSIDE_RETURN_IF_ERROR(CheckSlot(request));
+  if (joiners_.count(request.member().id()) > 0) return Taken(request.member().id());
+  return CheckAgreement(request);
+}
+
+absl::Status Rendezvous::CheckAgreement(const JoinRequest& request) const {
   // A hash only tells that something differs: whatever tells what comes first.
   RINGSIDE_RETURN_IF_ERROR(CheckSettings(request, /*hashes=*/false));
   RINGSIDE_RETURN_IF_ERROR(CheckParameters(request));
@@ -130,7 +164,7 @@ absl::Status Rendezvous::CheckSizes(const JoinRequest& request) const {
   return absl::OkStatus();
 }
 
-absl::Status Rendezvous::CheckSlot(const JoinRequest& request) const {
+absl::Status Rendezvous::CheckSlot(const JoinRequest& request) {
   const MemberId& id = request.member().id();
   if (id.role() != ROLE_WORKER && id.role() != ROLE_SHARD) {
     return Refused(
@@ -141,11 +175,6 @@ absl::Status Rendezvous::CheckSlot(const JoinRequest& request) const {
   if (id.rank() < 0 || id.rank() >= count) {
     return Refused(absl::StrCat(ringside::ToString(id), " is out of range: there are ", count,
                                 worker ? " workers" : " shards", ", counted from 0"));
-  }
-  const auto present = joiners_.find(id);
-  if (present != joiners_.end()) {
-    return Refused(absl::StrCat(complete_ ? "the job is complete: " : "duplicate rank: ",
-                                DescribeProcess(present->second.request.member())));
   }
   return absl::OkStatus();
 }
@@ -273,6 +302,8 @@ Membership Rendezvous::MembershipFor(uint64_t session) const {
   membership.set_generation(generation());
   membership.set_session(session);
   membership.set_lease_ms(absl::ToInt64Milliseconds(config_.lease));
+  membership.set_recovery(recovery_);
+  membership.set_restart_timeout_ms(absl::ToInt64Milliseconds(config_.restart_timeout));
   for (const auto& [id, joiner] : joiners_) {
     *(id.role() == ROLE_WORKER ? membership.add_workers() : membership.add_shards()) =
         joiner.request.member();

@@ -28,6 +28,7 @@ class Rendezvous {
     int num_shards = -1;  // -1: the same
     absl::Duration lease = absl::Seconds(10);
     absl::Duration join_timeout = absl::Seconds(120);  // for joiners that give none
+    absl::Duration restart_timeout;  // for replacements of lost shards; zero: none is tolerated
   };
   struct Admission {
     uint64_t session = 0;               // under which the joiner is known
@@ -45,6 +46,16 @@ class Rendezvous {
   // session. PERMISSION_DENIED: wrong token. FAILED_PRECONDITION: refused, says which rank, setting
   // or parameter is at fault and whom it contradicts.
   absl::StatusOr<Admission> Join(const JoinRequest& request, uint64_t session, absl::Time now);
+
+  // After completion: whether this process would fit in the slot that it asks for, whoever has it.
+  // Errors like Join.
+  absl::Status CheckReplacement(const JoinRequest& request) const;
+  // The process, which fits, takes the slot as the `recovery`-th that does so.
+  void Replace(const JoinRequest& request, uint64_t session, uint32_t recovery);
+  // The slot, which is taken, is this very process's. One that never asks again is always another.
+  bool IsSameProcess(const JoinRequest& request) const;
+  // FAILED_PRECONDITION: the slot, which is taken, is another's, who is named.
+  absl::Status Taken(const MemberId& id) const;
 
   // The joiner went away: before completion its slot is free again.
   void Withdraw(uint64_t session);
@@ -75,9 +86,13 @@ class Rendezvous {
     MemberId origin;
   };
 
+  absl::Status CheckToken(const JoinRequest& request) const;
   absl::Status Check(const JoinRequest& request) const;
+  // What the members and the coordinator have said, apart from whether the slot is free.
+  absl::Status CheckAgreement(const JoinRequest& request) const;
   absl::Status CheckSizes(const JoinRequest& request) const;
-  absl::Status CheckSlot(const JoinRequest& request) const;
+  // The role and rank exist.
+  static absl::Status CheckSlot(const JoinRequest& request);
   // Names all that differ, of the settings that are hashes ("..._sha256") or of the others.
   absl::Status CheckSettings(const JoinRequest& request, bool hashes) const;
   absl::Status CheckParameters(const JoinRequest& request) const;
@@ -96,6 +111,7 @@ class Rendezvous {
   absl::optional<MemberId> parameters_origin_;             // the worker whose parameter list counts
   std::map<MemberId, std::string, MemberOrder> refusals_;  // the last one for every free slot
   bool complete_ = false;
+  uint32_t recovery_ = 0;
 };
 
 }  // namespace ringside

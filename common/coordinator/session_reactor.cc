@@ -54,6 +54,11 @@ void SessionReactor::Tell(const Verdict& verdict) {
   Pump();
 }
 
+void SessionReactor::Queue(const Replacement& replacement) {
+  MutexLock lock(&mutex_);
+  replacements_due_.push_back(replacement);
+}
+
 void SessionReactor::Close(const absl::Status& status) {
   {
     MutexLock lock(&mutex_);
@@ -67,10 +72,15 @@ void SessionReactor::Pump() {
   {
     MutexLock lock(&mutex_);
     if (writing_ || ended_) return;
-    if (verdict_due_.has_value() || (ack_due_ && !end_due_.has_value())) {
+    const bool more = ack_due_ || !replacements_due_.empty();
+    if (verdict_due_.has_value() || (more && !end_due_.has_value())) {
       outgoing_.Clear();
       if (verdict_due_.has_value()) *outgoing_.mutable_verdict() = *verdict_due_;
       verdict_due_.reset();
+      if (!replacements_due_.empty()) {
+        *outgoing_.mutable_replacement() = replacements_due_.front();
+        replacements_due_.pop_front();
+      }
       ack_due_ = false;
       writing_ = true;
     } else if (end_due_.has_value()) {

@@ -1,10 +1,12 @@
-// The coordinator's end of one member's session: heartbeats in, acknowledgements and a verdict out.
+// The coordinator's end of one member's session: heartbeats in; acknowledgements,
+// replacements of lost shards and a verdict out.
 #ifndef RINGSIDE_COMMON_COORDINATOR_SESSION_REACTOR_H_
 #define RINGSIDE_COMMON_COORDINATOR_SESSION_REACTOR_H_
 
 #include <grpcpp/grpcpp.h>
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 
 #include "absl/status/status.h"
@@ -32,6 +34,10 @@ class SessionReactor final : public grpc::ServerBidiReactor<Heartbeat, SessionEv
   static SessionReactor* Start(Owner* owner);
 
   void Tell(const Verdict& verdict);
+  // Goes out, in the order of these calls, with the next Flush or whatever else is sent. Only
+  // stores it: may be called under a lock that settles the order.
+  void Queue(const Replacement& replacement);
+  void Flush() { Pump(); }
   // Ends the stream with `status`, after what is still to be told.
   void Close(const absl::Status& status);
 
@@ -56,6 +62,7 @@ class SessionReactor final : public grpc::ServerBidiReactor<Heartbeat, SessionEv
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool ack_due_ ABSL_GUARDED_BY(mutex_) = false;
   absl::optional<Verdict> verdict_due_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Replacement> replacements_due_ ABSL_GUARDED_BY(mutex_);
   absl::optional<grpc::Status> end_due_ ABSL_GUARDED_BY(mutex_);
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
 };

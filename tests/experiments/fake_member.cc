@@ -3,9 +3,11 @@
 // whom, comes from the environment:
 //   FAKE_WORKER_1=refuse   ends with bad input before it joins
 //   FAKE_WORKER_1=kill     is killed by SIGKILL after all have joined
+//   FAKE_SHARD_0=kill_once the same, but whoever takes its place is well
 //   FAKE_WORKER_1=fail     reports a failure of its own and ends with what comes of it
 //   FAKE_WORKER_1=hang     never ends, and ignores SIGTERM and SIGINT
 //   FAKE_WORKER_1=stop     stops itself with SIGSTOP
+//   FAKE_SHARD_0=stop_once the same, but whoever takes its place is well
 //   FAKE_SHARD_0=stay      leaves in good order and then runs on
 #include <google/protobuf/util/json_util.h>
 #include <signal.h>
@@ -47,8 +49,9 @@ absl::StatusOr<std::unique_ptr<CoordinatorClient>> Join(const CommandLine& line,
 }
 
 absl::Status Misbehave(const std::string& how, const MemberId& self, CoordinatorClient* client) {
-  if (how == "kill") raise(SIGKILL);
-  if (how == "stop") raise(SIGSTOP);
+  const bool first = client->membership().recovery() == 0;
+  if (how == "kill" || (how == "kill_once" && first)) raise(SIGKILL);
+  if (how == "stop" || (how == "stop_once" && first)) raise(SIGSTOP);
   if (how == "hang") {
     signal(SIGTERM, SIG_IGN);
     signal(SIGINT, SIG_IGN);

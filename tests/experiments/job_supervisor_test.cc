@@ -178,5 +178,72 @@ TEST_F(JobSupervisorTest, NobodyJoiningIsNotWaitedForForever) {
             "not all processes joined within 2m10s; running: shard 0, worker 0, worker 1");
 }
 
+// The same with two restarts of shards.
+class JobSupervisorRestartTest : public JobSupervisorTest {
+ protected:
+  JobSupervisor tolerant_{{{ShardId(0), WorkerId(0), WorkerId(1)},
+                           absl::Seconds(10),
+                           absl::Seconds(120),
+                           absl::Seconds(60),
+                           2},
+                          absl::UnixEpoch()};
+};
+
+TEST_F(JobSupervisorRestartTest, AShardIsStartedAgainAsOftenAsAllowed) {
+  tolerant_.OnJoined(At(1));
+  EXPECT_TRUE(tolerant_.OnExit(0, kKilled, At(5)));
+  EXPECT_EQ(tolerant_.NextSignal(At(100)), 0);
+  EXPECT_TRUE(tolerant_.OnExit(0, kFailed, At(101)));
+  EXPECT_EQ(tolerant_.restarts(), 2);
+  EXPECT_EQ(tolerant_.processes()[0].restarts, 2);
+  EXPECT_EQ(tolerant_.Error(), "");
+  EXPECT_FALSE(tolerant_.OnExit(0, kKilled, At(102)));
+  EXPECT_EQ(tolerant_.restarts(), 2);
+  EXPECT_EQ(tolerant_.Error(), "lost shard 0 (killed by signal 9 (Killed))");
+  EXPECT_EQ(tolerant_.NextSignal(At(112)), SIGTERM);
+}
+
+TEST_F(JobSupervisorRestartTest, AJobThatGoesWellAfterARestartWentWell) {
+  tolerant_.OnJoined(At(1));
+  EXPECT_TRUE(tolerant_.OnExit(0, kKilled, At(5)));
+  for (int index : {1, 2, 0}) EXPECT_FALSE(tolerant_.OnExit(index, kGood, At(20)));
+  EXPECT_TRUE(tolerant_.AllEnded());
+  EXPECT_EQ(tolerant_.LauncherStatus(), 0);
+}
+
+TEST_F(JobSupervisorRestartTest, NothingElseIsStartedAgain) {
+  EXPECT_FALSE(tolerant_.OnExit(0, kKilled, At(0.5)));  // before all had joined
+  JobSupervisor joined(
+      {{ShardId(0), WorkerId(0)}, absl::Seconds(10), absl::Seconds(120), absl::Seconds(60), 2},
+      At(0));
+  joined.OnJoined(At(1));
+  EXPECT_FALSE(joined.OnExit(1, kGood, At(2)));    // a worker; with it the training is over
+  EXPECT_FALSE(joined.OnExit(0, kKilled, At(3)));  // too late to be of use
+  EXPECT_EQ(joined.Error(), "lost shard 0 (killed by signal 9 (Killed))");
+}
+
+TEST_F(JobSupervisorRestartTest, AfterAVerdictNothingIsStartedAgain) {
+  tolerant_.OnJoined(At(1));
+  tolerant_.OnVerdict(Lost(ShardId(0), "shard 0 failed at step 3: odd frame"), At(5));
+  EXPECT_FALSE(tolerant_.OnExit(0, kFailed, At(5)));
+  EXPECT_EQ(tolerant_.Error(), "shard 0 failed at step 3: odd frame");
+}
+
+TEST_F(JobSupervisorRestartTest, AWorkerIsNeverStartedAgain) {
+  tolerant_.OnJoined(At(1));
+  EXPECT_FALSE(tolerant_.OnExit(1, kKilled, At(5)));
+  EXPECT_EQ(tolerant_.Error(), "lost worker 0 (killed by signal 9 (Killed))");
+}
+
+TEST_F(JobSupervisorRestartTest, AProcessThatCannotBeStartedAgainIsTheError) {
+  tolerant_.OnJoined(At(1));
+  EXPECT_TRUE(tolerant_.OnExit(0, kKilled, At(5)));
+  tolerant_.OnRestartFailed(0, kKilled, "no memory", At(5));
+  EXPECT_EQ(tolerant_.Error(),
+            "lost shard 0 (killed by signal 9 (Killed)) and cannot start it again: no memory");
+  EXPECT_EQ(tolerant_.Culprit(), 0);
+  EXPECT_EQ(tolerant_.NextSignal(At(15)), SIGTERM);
+}
+
 }  // namespace
 }  // namespace ringside

@@ -13,6 +13,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "common/logging.h"
 #include "common/suspects.h"
 #include "experiments/log_tail.h"
 #include "experiments/signal_wait.h"
@@ -32,7 +33,10 @@ namespace fs = std::filesystem;
 // Two workers and one shard, all of them fake_member.
 class LauncherTest : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { BlockJobSignals(); }
+  static void SetUpTestSuite() {
+    SetLogName("launcher_test");
+    BlockJobSignals();
+  }
 
   void SetUp() override {
     std::string name = ::testing::TempDir() + "/launcher_XXXXXX";
@@ -116,6 +120,80 @@ TEST_F(LauncherTest, AKilledShardIsNamedAndNobodyIsLeft) {
   const JobOutcome outcome = Run();
   EXPECT_EQ(outcome.launcher_status, 1);
   EXPECT_THAT(outcome.error, HasSubstr("shard 0"));
+}
+
+TEST_F(LauncherTest, AKilledShardIsStartedAgain) {
+  config_.job.restart_shards = 3;
+  config_.environment["FAKE_SHARD_0"] = "kill_once";
+  ::testing::internal::CaptureStderr();
+  const JobOutcome outcome = Run();
+  const std::string output = ::testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(outcome.ok()) << outcome.error;
+  EXPECT_EQ(outcome.restarts, 1);
+  EXPECT_THAT(output, HasSubstr("shard 0 was killed by signal 9 at step "));
+  EXPECT_THAT(output, HasSubstr("; restart 1 of 3\n"));
+  EXPECT_TRUE(fs::exists(folder_ + "/logs/shard-0.log"));
+  EXPECT_TRUE(fs::exists(folder_ + "/logs/shard-0.restart-1.log"));
+}
+
+TEST_F(LauncherTest, AStoppedShardIsReplaced) {
+  config_.job.restart_shards = 1;
+  config_.job.ps_shards = 2;
+  config_.environment["FAKE_SHARD_1"] = "stop_once";
+  ::testing::internal::CaptureStderr();
+  const JobOutcome outcome = Run();
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              HasSubstr("shard 1 counted as lost at step "));
+  EXPECT_TRUE(outcome.ok()) << outcome.error;
+  EXPECT_EQ(outcome.restarts, 1);
+}
+
+TEST_F(LauncherTest, AShardThatIsKilledAgainAndAgainEndsTheJob) {
+  config_.job.restart_shards = 2;
+  config_.environment["FAKE_SHARD_0"] = "kill";
+  const JobOutcome outcome = Run();
+  EXPECT_EQ(outcome.launcher_status, 1);
+  EXPECT_EQ(outcome.restarts, 2);
+  EXPECT_THAT(outcome.error, HasSubstr("shard 0 was lost at step "));
+  EXPECT_THAT(outcome.error, HasSubstr("--restart_shards=2 is used up"));
+  EXPECT_TRUE(fs::exists(folder_ + "/logs/shard-0.restart-2.log"));
+}
+
+TEST_F(LauncherTest, AShardThatFailsByItsOwnWordIsNotStartedAgain) {
+  config_.job.restart_shards = 3;
+  config_.environment["FAKE_SHARD_0"] = "fail";
+  const JobOutcome outcome = Run();
+  EXPECT_NE(outcome.launcher_status, 0);
+  EXPECT_EQ(outcome.restarts, 0);
+  EXPECT_THAT(outcome.error, HasSubstr("shard 0: the data are bad"));
+}
+
+TEST_F(LauncherTest, AKilledWorkerIsNotStartedAgain) {
+  config_.job.restart_shards = 3;
+  config_.environment["FAKE_WORKER_0"] = "kill";
+  const JobOutcome outcome = Run();
+  EXPECT_EQ(outcome.launcher_status, 1);
+  EXPECT_EQ(outcome.restarts, 0);
+}
+
+TEST_F(LauncherTest, AnInterruptReachesAllAlsoAfterTheirFirstWasStartedAgain) {
+  config_.job.restart_shards = 1;
+  config_.environment["FAKE_SHARD_0"] = "kill_once";
+  config_.environment["FAKE_WORKER_0"] = "hang";
+  config_.environment["FAKE_WORKER_1"] = "hang";
+  std::thread interrupter([this] {
+    AwaitCondition(
+        [this] {
+          return Hang("worker-0") && Hang("worker-1") &&
+                 fs::exists(folder_ + "/logs/shard-0.restart-1.log");
+        },
+        absl::Seconds(30));
+    kill(getpid(), SIGINT);
+  });
+  const JobOutcome outcome = Run();
+  interrupter.join();
+  EXPECT_EQ(outcome.launcher_status, 130);
+  EXPECT_EQ(outcome.restarts, 1);
 }
 
 TEST_F(LauncherTest, AStoppedWorkerIsNamedAndKilled) {

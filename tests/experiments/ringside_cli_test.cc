@@ -222,6 +222,36 @@ TEST_F(CoordinatorCommandTest, EndsWellWhenAllHaveLeft) {
   EXPECT_THAT(ended.output, EndsWith("all members have left in good order\n"));
 }
 
+TEST_F(CoordinatorCommandTest, AShardStartedAgainByHandTakesTheLostOnesPlace) {
+  const std::vector<std::string> job = {"--strategy=ps", "--workers=1", "--ps_shards=1"};
+  std::vector<std::string> tolerant = job;
+  tolerant.push_back("--restart_shards=1");
+  const auto coordinator = StartCoordinator(tolerant);
+  std::vector<std::string> worker_flags = job;
+  worker_flags.push_back("--rank=0");
+  std::vector<std::string> shard_flags = job;
+  shard_flags.push_back("--shard=0");
+  const auto worker = StartMember("worker", worker_flags);
+  const auto first = StartMember("ps_server", shard_flags, {{"FAKE_SHARD_0", "kill_once"}});
+  EXPECT_EQ(first->Wait(kTimeout).status, 128 + SIGKILL);
+  EXPECT_TRUE(coordinator->WaitForOutput("a replacement may join within 2m", kTimeout))
+      << coordinator->output();
+  const auto second = StartMember("ps_server", shard_flags, {{"FAKE_SHARD_0", "kill_once"}});
+  EXPECT_EQ(second->Wait(kTimeout).status, 0) << second->output();
+  EXPECT_EQ(worker->Wait(kTimeout).status, 0) << worker->output();
+  const TestProcess::Ended ended = coordinator->Wait(kTimeout);
+  EXPECT_EQ(ended.status, 0) << ended.output;
+  EXPECT_THAT(ended.output, HasSubstr("takes the place of the one that was lost"));
+}
+
+TEST_F(RingsideCliTest, RestartsNeedShards) {
+  const TestProcess::Ended ended =
+      RunProcess(Ringside({"run", "--strategy=ring", "--steps=1", "--restart_shards=1"}), kTimeout);
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_THAT(ended.output,
+              HasSubstr("--restart_shards=1: must be 0 with --strategy=ring, which has no shards"));
+}
+
 TEST_F(CoordinatorCommandTest, EndsWithTheVerdict) {
   const auto coordinator = StartCoordinator({"--workers=2", "--lease=2s"});
   const auto first = StartMember("worker", {"--workers=2", "--rank=0"});

@@ -48,6 +48,8 @@ TEST(JobConfigTest, EveryErrorNamesFlagValueAndWhatIsAllowed) {
   EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.frame_bytes = 6; }), HasSubstr("multiple of 4"));
   EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.lease = absl::ZeroDuration(); }),
               HasSubstr("--lease=0"));
+  EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.restart_shards = -1; }),
+              HasSubstr("--restart_shards=-1"));
   EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.hidden = {16, 0}; }), HasSubstr("--hidden=0"));
   EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.optimizer.name = "lion"; }), HasSubstr("lion"));
 }
@@ -170,6 +172,7 @@ TEST(JobConfigTest, AChildReadsBackWhatItsParentWrote) {
   config.lr.decay_steps = 30;
   config.lr.decay_factor = 1.0 / 7;
   config.lease = absl::Milliseconds(2500);
+  config.restart_shards = 3;
   config.evaluate = false;
   config.out = "a folder";
   config.snapshot_steps = 50;
@@ -190,6 +193,7 @@ TEST(JobConfigTest, AChildReadsBackWhatItsParentWrote) {
   EXPECT_EQ(read.lr.decay_steps, 30);
   EXPECT_EQ(read.lr.decay_factor, 1.0 / 7);
   EXPECT_EQ(read.lease, absl::Milliseconds(2500));
+  EXPECT_EQ(read.restart_shards, 3);
   EXPECT_EQ(read.out, "a folder");
   EXPECT_EQ(read.snapshot_steps, 50);
   EXPECT_EQ(read.snapshot_dir, "another");

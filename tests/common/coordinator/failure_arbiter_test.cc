@@ -85,7 +85,7 @@ TEST_F(FailureArbiterTest, OfSeveralSilentMembersTheFirstToFallSilentIsTheCause)
 
 TEST_F(FailureArbiterTest, ABrokenSessionIsAVerdictAtOnce) {
   PassTo(1);
-  arbiter_->SessionClosed(WorkerId(2));
+  arbiter_->SessionClosed(WorkerId(2), At(now_));
   ExpectVerdict(WorkerId(2),
                 "worker 2 was lost at step 17: its connection to the coordinator closed (the "
                 "process ended or was killed)");
@@ -105,8 +105,8 @@ TEST_F(FailureArbiterTest, AnOwnFailureIsAVerdictAtOnce) {
 
 TEST_F(FailureArbiterTest, TheFirstVerdictStays) {
   arbiter_->Reported(WorkerId(2), Report("bad data", 0), At(0));
-  arbiter_->SessionClosed(WorkerId(2));
-  arbiter_->SessionClosed(WorkerId(1));
+  arbiter_->SessionClosed(WorkerId(2), At(now_));
+  arbiter_->SessionClosed(WorkerId(1), At(now_));
   arbiter_->Exited(WorkerId(0), "exited with status 1");
   arbiter_->Reported(WorkerId(3), Report("other", 4), At(1));
   PassTo(60, members_);
@@ -116,7 +116,7 @@ TEST_F(FailureArbiterTest, TheFirstVerdictStays) {
 TEST_F(FailureArbiterTest, LeavingIsNoLoss) {
   arbiter_->Left(WorkerId(2));
   EXPECT_TRUE(arbiter_->has_left(WorkerId(2)));
-  arbiter_->SessionClosed(WorkerId(2));
+  arbiter_->SessionClosed(WorkerId(2), At(now_));
   arbiter_->Exited(WorkerId(2), "exited with status 0");
   arbiter_->Reported(WorkerId(2), Report("late", 1), At(1));
   PassTo(20, {WorkerId(2)});
@@ -128,7 +128,7 @@ TEST_F(FailureArbiterTest, ASuspicionWaitsForThePrimaryCause) {
   arbiter_->Reported(WorkerId(3), Report("link to worker 2 broke", 18, {WorkerId(2)}), At(1));
   PassTo(1.5);
   ExpectNoVerdict();
-  arbiter_->SessionClosed(WorkerId(2));
+  arbiter_->SessionClosed(WorkerId(2), At(now_));
   ExpectVerdict(WorkerId(2),
                 "worker 2 was lost at step 18: its connection to the coordinator closed (the "
                 "process ended or was killed)",
@@ -178,7 +178,7 @@ TEST_F(FailureArbiterTest, OfMutualSuspicionsTheEarliestCounts) {
 TEST_F(FailureArbiterTest, AVictimThatEndsIsNotTheCause) {
   PassTo(1);
   arbiter_->Reported(WorkerId(3), Report("link broke", 18, {WorkerId(2)}), At(1));
-  arbiter_->SessionClosed(WorkerId(3));
+  arbiter_->SessionClosed(WorkerId(3), At(now_));
   arbiter_->Exited(WorkerId(3), "exited with status 1");
   PassTo(8.5, {WorkerId(3)});
   ExpectNoVerdict();
@@ -222,7 +222,7 @@ TEST_F(FailureArbiterTest, AllEndedWithoutAVerdictMeansThatAllLeft) {
 TEST_F(FailureArbiterTest, AfterAVerdictTheSilentCountAsGone) {
   arbiter_->Left(WorkerId(0));
   arbiter_->Exited(WorkerId(1), "killed");
-  arbiter_->SessionClosed(WorkerId(2));
+  arbiter_->SessionClosed(WorkerId(2), At(now_));
   EXPECT_FALSE(arbiter_->AllEnded());
   PassTo(6.5, {WorkerId(3), ShardId(0)});
   EXPECT_FALSE(arbiter_->AllEnded());

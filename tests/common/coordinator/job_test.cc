@@ -112,7 +112,7 @@ TEST_F(JobTest, AVerdictEndsMeetingsAndIsNewOnce) {
   job_.Arrive(1, WorkerId(0), Barrier({WorkerId(0), WorkerId(1)}), kStart, absl::Seconds(60),
               &effects);
   EXPECT_TRUE(effects.meetings.empty());
-  job_.SessionClosed(WorkerId(1), &effects);
+  job_.SessionClosed(WorkerId(1), kStart, &effects);
   EXPECT_TRUE(effects.verdict_is_new);
   ASSERT_EQ(effects.meetings.size(), 1u);
   EXPECT_EQ(effects.meetings[0].status.code(), absl::StatusCode::kAborted);
@@ -124,7 +124,7 @@ TEST_F(JobTest, AVerdictEndsMeetingsAndIsNewOnce) {
               &later);
   ASSERT_EQ(later.meetings.size(), 1u);
   EXPECT_EQ(later.meetings[0].status.code(), absl::StatusCode::kAborted);
-  job_.SessionClosed(WorkerId(0), &later);
+  job_.SessionClosed(WorkerId(0), kStart, &later);
   EXPECT_FALSE(later.verdict_is_new);
   EXPECT_TRUE(job_.Ended());
   EXPECT_EQ(job_.Join(Request(WorkerId(0), 2), 5, kStart, &later).status().code(),
@@ -134,7 +134,7 @@ TEST_F(JobTest, AVerdictEndsMeetingsAndIsNewOnce) {
 TEST_F(JobTest, AnExitBeforeCompletionEndsTheWaitOfAll) {
   Join(0, 2);
   Job::Effects effects;
-  job_.ReportExit(WorkerId(1), "exited with status 2", &effects);
+  job_.ReportExit(WorkerId(1), "exited with status 2", kStart, &effects);
   EXPECT_TRUE(effects.verdict_is_new);
   ASSERT_EQ(effects.joins.size(), 1u);
   EXPECT_EQ(effects.joins[0].membership.status().code(), absl::StatusCode::kAborted);
@@ -142,14 +142,14 @@ TEST_F(JobTest, AnExitBeforeCompletionEndsTheWaitOfAll) {
             "worker 1 was lost before all had joined: exited with status 2");
   EXPECT_TRUE(job_.Ended());
   Job::Effects none;
-  job_.ReportExit(WorkerId(0), "exited with status 1", &none);
+  job_.ReportExit(WorkerId(0), "exited with status 1", kStart, &none);
   EXPECT_FALSE(none.verdict_is_new);
 }
 
 TEST_F(JobTest, AnExitOfAStrangerIsIgnored) {
   Complete(1);
   Job::Effects effects;
-  job_.ReportExit(ShardId(4), "exited", &effects);
+  job_.ReportExit(ShardId(4), "exited", kStart, &effects);
   EXPECT_FALSE(job_.verdict().has_value());
 }
 
@@ -158,11 +158,11 @@ TEST_F(JobTest, EndsWhenAllHaveLeft) {
   Job::Effects effects;
   job_.Arrive(1, WorkerId(0), Barrier({WorkerId(0), WorkerId(1)}), kStart, absl::Seconds(60),
               &effects);
-  job_.Leave(WorkerId(1), &effects);
+  job_.Leave(WorkerId(1), kStart, &effects);
   ASSERT_EQ(effects.meetings.size(), 1u);
   EXPECT_EQ(effects.meetings[0].status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_FALSE(job_.Ended());
-  job_.Leave(WorkerId(0), &effects);
+  job_.Leave(WorkerId(0), kStart, &effects);
   EXPECT_TRUE(job_.Ended());
   EXPECT_TRUE(job_.Members()[0].left);
   EXPECT_FALSE(job_.verdict().has_value());

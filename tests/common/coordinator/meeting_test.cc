@@ -255,5 +255,92 @@ TEST_F(MeetingsTest, FailAllEndsEveryMeeting) {
   EXPECT_EQ(Refusal(3, WorkerId(1), Barrier(workers_)), absl::AbortedError("over"));
 }
 
+TEST_F(MeetingsTest, AMeetingWaitsForTheReplacementOfALostMember) {
+  Arrive(1, WorkerId(0), Barrier({WorkerId(0), ShardId(0)}));
+  EXPECT_THAT(meetings_.MemberLost(ShardId(0)), IsEmpty());
+  EXPECT_THAT(meetings_.MemberReplaced(ShardId(0), 1), IsEmpty());
+  EXPECT_EQ(Arrive(2, ShardId(0), Barrier({WorkerId(0), ShardId(0)})).size(), 2u);
+}
+
+TEST_F(MeetingsTest, WhatALostMemberBroughtIsLost) {
+  Arrive(1, ShardId(0), Barrier({WorkerId(0), ShardId(0)}));
+  const auto own = meetings_.MemberLost(ShardId(0));
+  ASSERT_EQ(own.size(), 1u);
+  EXPECT_EQ(own[0].call, 1u);
+  EXPECT_EQ(own[0].status.code(), absl::StatusCode::kAborted);
+  // Nobody is there any more, so the next to come sets what it is.
+  EXPECT_THAT(Arrive(2, WorkerId(0), Barrier({WorkerId(0), WorkerId(1)})), IsEmpty());
+  EXPECT_EQ(Arrive(3, WorkerId(1), Barrier({WorkerId(0), WorkerId(1)})).size(), 2u);
+}
+
+class RecoveryMeetingsTest : public MeetingsTest {
+ protected:
+  absl::Status Refused(const std::string& name) {
+    return Refusal(call_++, WorkerId(0), Named(name));
+  }
+  Contribution Named(const std::string& name) {
+    Contribution contribution = Barrier({WorkerId(0), ShardId(0)});
+    contribution.name = name;
+    return contribution;
+  }
+  static absl::Status ShardWasLost(const std::string& name) {
+    return WithSuspects(absl::AbortedError("barrier \"" + name + "\": shard 0 was lost"),
+                        {ShardId(0)});
+  }
+  uint64_t call_ = 100;
+};
+
+TEST_F(RecoveryMeetingsTest, ALossEndsIt) {
+  EXPECT_THAT(Arrive(1, WorkerId(0), Named("recovery-1")), IsEmpty());
+  EXPECT_THAT(Arrive(2, WorkerId(0), Named("recovered")), IsEmpty());
+  const auto answers = meetings_.MemberLost(ShardId(0));
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].call, 1u);
+  EXPECT_EQ(answers[0].status, ShardWasLost("recovery-1"));
+  EXPECT_EQ(Refused("recovery-1"), ShardWasLost("recovery-1"));
+}
+
+TEST_F(RecoveryMeetingsTest, ALossEndsItForTheLostMemberToo) {
+  EXPECT_THAT(Arrive(1, ShardId(0), Named("recovery-1")), IsEmpty());
+  EXPECT_EQ(meetings_.MemberLost(ShardId(0)).size(), 1u);
+  EXPECT_EQ(Refused("recovery-1"), ShardWasLost("recovery-1"));
+}
+
+TEST_F(RecoveryMeetingsTest, ALossThatDoesNotConcernItDoesNot) {
+  Contribution workers = Barrier({WorkerId(0), WorkerId(1)});
+  workers.name = "recovery-1-of-workers";
+  Arrive(1, WorkerId(0), workers);
+  EXPECT_THAT(meetings_.MemberLost(ShardId(0)), IsEmpty());
+  EXPECT_EQ(Arrive(2, WorkerId(1), workers).size(), 2u);
+}
+
+TEST_F(RecoveryMeetingsTest, NoneBeginsWhileAMemberIsLost) {
+  meetings_.MemberLost(ShardId(0));
+  EXPECT_EQ(Refused("recovery-1"), ShardWasLost("recovery-1"));
+}
+
+TEST_F(RecoveryMeetingsTest, NoneBeginsThatIsOutOfDate) {
+  meetings_.MemberLost(ShardId(0));
+  meetings_.MemberReplaced(ShardId(0), 1);
+  meetings_.MemberLost(ShardId(0));
+  meetings_.MemberReplaced(ShardId(0), 2);
+  EXPECT_EQ(Refused("recovery-1"), ShardWasLost("recovery-1"));
+  EXPECT_EQ(Refused("recovery-1-ready"), ShardWasLost("recovery-1-ready"));
+  EXPECT_THAT(Arrive(1, WorkerId(0), Named("recovery-2")), IsEmpty());
+  EXPECT_THAT(Arrive(2, WorkerId(0), Named("recovery-10")), IsEmpty());
+  EXPECT_THAT(Arrive(3, WorkerId(0), Named("recovery-")), IsEmpty());
+  EXPECT_EQ(Arrive(4, ShardId(0), Named("recovery-2")).size(), 2u);
+}
+
+TEST_F(RecoveryMeetingsTest, AReplacementEndsThoseOfBefore) {
+  Contribution workers = Barrier({WorkerId(0), WorkerId(1)});
+  workers.name = "recovery-1";
+  Arrive(1, WorkerId(0), workers);
+  EXPECT_THAT(meetings_.MemberLost(ShardId(0)), IsEmpty());
+  const auto answers = meetings_.MemberReplaced(ShardId(0), 2);
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].status, ShardWasLost("recovery-1"));
+}
+
 }  // namespace
 }  // namespace ringside
