@@ -141,6 +141,7 @@ std::vector<std::string> Launcher::ArgumentsOf(const MemberId& member) const {
         absl::StrCat("--step_timeout=", absl::FormatDuration(config_.job.step_timeout)));
     arguments.push_back(
         absl::StrCat("--join_timeout=", absl::FormatDuration(config_.job.join_timeout)));
+    arguments.push_back(absl::StrCat("--snapshot_dir=", config_.job.snapshot_folder()));
   } else {
     arguments.push_back(absl::StrCat("--rank=", member.rank()));
     const std::vector<std::string> flags = config_.job.ToFlags();

@@ -1,6 +1,11 @@
 // `ps_server`: one shard of the parameter server of a job with --strategy=ps.
 
+#include <signal.h>
+
 #include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "common/config/flag_parser.h"
@@ -40,6 +45,21 @@ absl::StatusOr<ringside::ServerConfig> ConfigFrom(const ringside::CommandLine& c
                                     command_line.Has("ps_shards"), environment);
 }
 
+// SIGTERM is an event to wait for, in a thread of its own, so that what is kept can be saved. Call
+// before any other thread exists.
+void EndOnSignal(const std::weak_ptr<ringside::ShardProcess>& process) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::thread([signals, process] {
+    int signal = 0;
+    sigwait(&signals, &signal);
+    if (const auto running = process.lock()) running->Terminate();
+    std::_Exit(128 + SIGTERM);
+  }).detach();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -54,5 +74,7 @@ int main(int argc, char** argv) {
   const auto config = ConfigFrom(*command_line);
   if (!config.ok()) return ringside::ExitStatus(config.status());
   ringside::SetLogName(absl::StrCat("shard ", config->shard));
-  return ringside::ExitStatus(ringside::ShardProcess(*config).Run());
+  const auto process = std::make_shared<ringside::ShardProcess>(*config);
+  EndOnSignal(process);
+  return ringside::ExitStatus(process->Run());
 }

@@ -49,6 +49,7 @@ absl::StatusOr<ServerConfig> MakeServerConfig(const JobConfig& job, const Proces
   config.workers = job.workers;
   config.network = process.network;
   config.token = process.token;
+  config.snapshot_folder = job.snapshot_folder();
   config.step_timeout = job.step_timeout;
   config.join_timeout = job.join_timeout;
   return config;

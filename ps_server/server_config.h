@@ -22,6 +22,7 @@ struct ServerConfig {
   Endpoint coordinator;
   NetworkOptions network;
   std::string token;
+  std::string snapshot_folder;  // empty: none
   absl::Duration step_timeout;  // see ShardExecutor::Config
   absl::Duration join_timeout;
 };

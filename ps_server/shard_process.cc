@@ -10,11 +10,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "common/logging.h"
 #include "common/network/bind_address.h"
 #include "common/network/host_identity.h"
 #include "common/process_info.h"
 #include "common/ps_traffic.h"
+#include "common/sha256.h"
 #include "common/status_macros.h"
 #include "common/suspects.h"
 #include "common/traffic_proto.h"
@@ -39,9 +41,13 @@ ShardProcess::~ShardProcess() {
   if (server_.server != nullptr)
     server_.server->Shutdown(std::chrono::system_clock::now() + kShutdownGrace);
   server_.server.reset();
+  if (client_ != nullptr) {
+    client_->SetVerdictHandler(nullptr);
+    client_->SetReplacementHandler(nullptr);
+  }
   follower_.reset();
   client_.reset();  // its verdict handler refers to the executor
-  executor_.reset();
+  executors_.clear();
 }
 
 absl::Status ShardProcess::Run() {
@@ -49,6 +55,10 @@ absl::Status ShardProcess::Run() {
   RINGSIDE_RETURN_IF_ERROR(Join());
   absl::Status status = Serve();
   if (status.ok()) status = Report();
+  {
+    MutexLock lock(&mutex_);
+    if (terminating_) return status;
+  }
   return status.ok() ? client_->Leave() : client_->ResolveFailure(status, step());
 }
 
@@ -82,71 +92,141 @@ absl::Status ShardProcess::Join() {
 }
 
 absl::Status ShardProcess::Serve() {
-  RINGSIDE_ASSIGN_OR_RETURN(auto shard, MakeShard());
-  ShardExecutor::Config executor{config_.shard, layout_.world_size, config_.step_timeout};
-  executor.progress_is_enough = settings_.policy.mode != PsMode::kSync;
-  executor.step_closed = [client = client_.get()](uint64_t step, ParameterShard* /*shard*/) {
-    Progress progress;
-    progress.set_step(static_cast<int64_t>(step));
-    progress.set_phase("train");
-    client->ReportProgress(progress);
-    return absl::OkStatus();
+  ShardMaker::Config maker;
+  maker.shard = config_.shard;
+  maker.job = Sha256Hex(absl::string_view(config_.token));
+  maker.snapshot_folder = config_.snapshot_folder;
+  maker.on_election = [this](const ParameterShard::Election& election) {
+    elections_.Announce(election);
   };
-  executor_ = std::make_unique<ShardExecutor>(std::move(executor), std::move(shard), &service_);
-  client_->SetVerdictHandler(
-      [executor = executor_.get()](const absl::Status& verdict) { executor->Stop(verdict); });
-  RINGSIDE_RETURN_IF_ERROR(FollowElections());
-  const uint32_t generation = client_->membership().generation();
-  elections_.Serve(generation, /*recovery=*/0);
-  service_.Serve({layout_.world_size, generation, plan_->hash()}, executor_.get());
-  const absl::Status status = executor_->Await();
+  RINGSIDE_ASSIGN_OR_RETURN(auto made, ShardMaker::Create(std::move(maker), client_->membership()));
+  {
+    MutexLock lock(&mutex_);
+    maker_ = std::move(made);
+  }
+  constexpr uint32_t kForGood = ~uint32_t{0};
+  client_->SetVerdictHandler([this](const absl::Status& verdict) { StopEpoch(verdict, kForGood); });
+  client_->SetReplacementHandler([this](const Replacement& replacement) {
+    StopEpoch(absl::AbortedError(absl::StrCat(ToString(replacement.member().id()),
+                                              " was lost and has been replaced")),
+              replacement.recovery());
+  });
+  LogInfo(absl::StrCat("serves ", maker_->layout().world_size, " workers at ",
+                       ToString(server_.endpoint)));
+  for (uint32_t recovery = client_->membership().recovery();;) {
+    absl::Status status;
+    absl::optional<ShardMaker::States> states;
+    if (recovery > 0) {
+      absl::StatusOr<ShardMaker::States> met = Meet(recovery);
+      status = met.status();
+      if (met.ok()) states = *std::move(met);
+    }
+    if (status.ok()) status = ServeEpoch(recovery, states);
+    if (status.ok()) break;
+    {
+      MutexLock lock(&mutex_);
+      if (terminating_) return status;
+    }
+    RINGSIDE_ASSIGN_OR_RETURN(recovery, client_->AwaitRecovery(status, step(), recovery));
+  }
   elections_.End();
-  return status;
-}
-
-absl::Status ShardProcess::FollowElections() {
-  if (settings_.policy.mode != PsMode::kBackup || config_.shard == 0) return absl::OkStatus();
-  ElectionFollower::Config follower;
-  follower.shard = config_.shard;
-  RINGSIDE_ASSIGN_OR_RETURN(follower.shard0,
-                            ParseEndpoint(client_->membership().shards(0).data_endpoint()));
-  follower.token = config_.token;
-  follower.generation = client_->membership().generation();
-  follower.on_election = [executor = executor_.get()](ParameterShard::Election election) {
-    executor->Elect(std::move(election));
-  };
-  follower.on_failure = [executor = executor_.get()](const absl::Status& why) {
-    executor->Stop(why);
-  };
-  follower_ = std::make_unique<ElectionFollower>(std::move(follower));
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<ParameterShard>> ShardProcess::MakeShard() {
-  const Membership& membership = client_->membership();
-  RINGSIDE_ASSIGN_OR_RETURN(settings_, ReadShardSettings(membership));
-  std::vector<ParameterSpec> parameters;
-  for (const ParameterDescription& parameter : membership.parameters()) {
-    parameters.push_back({parameter.name(),
-                          {parameter.shape().begin(), parameter.shape().end()},
-                          parameter.dtype()});
-  }
+absl::StatusOr<ShardMaker::States> ShardProcess::Meet(uint32_t recovery) {
+  const Membership membership = client_->current_membership();
   RINGSIDE_ASSIGN_OR_RETURN(
-      BucketPlan plan,
-      BucketPlan::Create(parameters, settings_.first_bucket_bytes, settings_.bucket_bytes));
-  layout_ = {membership.workers_size(), membership.shards_size(), settings_.frame_bytes};
-  plan_ = std::make_unique<BucketPlan>(plan);
-  LogInfo(absl::StrCat("serves ", layout_.world_size, " workers at ", ToString(server_.endpoint)));
-  ParameterShard::Config config{std::move(plan), layout_, config_.shard};
-  config.generation = membership.generation();
-  config.policy = settings_.policy;
-  config.optimizer = settings_.optimizer;
-  config.learning_rate = settings_.learning_rate;
-  config.full_batch = settings_.full_batch;
-  config.on_election = [this](const ParameterShard::Election& election) {
-    elections_.Announce(election);
+      const std::vector<std::string> states,
+      client_->GatherForAll(absl::StrCat("recovery-", recovery), EveryoneOf(membership),
+                            maker_->OwnState(), config_.step_timeout));
+  const int workers = membership.workers_size();
+  return ShardMaker::States{{states.begin(), states.begin() + workers},
+                            {states.begin() + workers, states.end()}};
+}
+
+absl::Status ShardProcess::ServeEpoch(uint32_t recovery,
+                                      const absl::optional<ShardMaker::States>& states) {
+  RINGSIDE_ASSIGN_OR_RETURN(
+      auto shard, states.has_value() ? maker_->MakeRecovered(*states) : maker_->MakeFresh());
+  const ShardLayout& layout = maker_->layout();
+  ShardExecutor::Config config{config_.shard, layout.world_size, config_.step_timeout};
+  config.progress_is_enough = maker_->settings().policy.mode != PsMode::kSync;
+  config.step_closed = [this](uint64_t step, ParameterShard* own) { return StepClosed(step, own); };
+  executors_.push_back(
+      std::make_unique<ShardExecutor>(std::move(config), std::move(shard), &service_));
+  ShardExecutor* const executor = executors_.back().get();
+  {
+    MutexLock lock(&mutex_);
+    current_ = executor;
+    if (!stop_.ok() && recovery < stop_before_) executor->Stop(stop_);
+  }
+  RINGSIDE_RETURN_IF_ERROR(FollowElections(recovery, executor));
+  const uint32_t generation = client_->membership().generation();
+  elections_.Serve(generation, recovery);
+  service_.Serve({layout.world_size, generation, maker_->plan().hash(), recovery}, executor);
+  const absl::Status status = executor->Await();
+  follower_.reset();
+  MutexLock lock(&mutex_);
+  current_ = nullptr;
+  return status;
+}
+
+absl::Status ShardProcess::StepClosed(uint64_t step, ParameterShard* shard) {
+  bool terminating = false;
+  {
+    MutexLock lock(&mutex_);
+    terminating = terminating_;
+  }
+  RINGSIDE_RETURN_IF_ERROR(maker_->SaveIfDue(step, terminating, shard));
+  if (terminating) {
+    MutexLock lock(&mutex_);
+    saved_ = true;
+    saved_changed_.NotifyAll();
+    return absl::CancelledError(
+        absl::StrCat("shard ", config_.shard, " was told to end after step ", step));
+  }
+  Progress progress;
+  progress.set_step(static_cast<int64_t>(step));
+  progress.set_phase("train");
+  client_->ReportProgress(progress);
+  return absl::OkStatus();
+}
+
+void ShardProcess::StopEpoch(const absl::Status& why, uint32_t recovery) {
+  MutexLock lock(&mutex_);
+  if (recovery < stop_before_) return;
+  stop_ = why;
+  stop_before_ = recovery;
+  if (current_ != nullptr) current_->Stop(why);
+}
+
+void ShardProcess::Terminate() {
+  constexpr absl::Duration kPatience = absl::Seconds(2);
+  const absl::Time deadline = absl::Now() + kPatience;
+  MutexLock lock(&mutex_);
+  if (current_ == nullptr || !maker_->saves_snapshots()) return;
+  terminating_ = true;
+  while (!saved_ && saved_changed_.WaitUntil(&mutex_, deadline)) {
+  }
+}
+
+absl::Status ShardProcess::FollowElections(uint32_t recovery, ShardExecutor* executor) {
+  if (maker_->settings().policy.mode != PsMode::kBackup || config_.shard == 0) {
+    return absl::OkStatus();
+  }
+  const Membership membership = client_->current_membership();
+  ElectionFollower::Config follower;
+  follower.shard = config_.shard;
+  RINGSIDE_ASSIGN_OR_RETURN(follower.shard0, ParseEndpoint(membership.shards(0).data_endpoint()));
+  follower.token = config_.token;
+  follower.generation = membership.generation();
+  follower.recovery = recovery;
+  follower.on_election = [executor](ParameterShard::Election election) {
+    executor->Elect(std::move(election));
   };
-  return ParameterShard::Create(std::move(config));
+  follower.on_failure = [executor](const absl::Status& why) { executor->Stop(why); };
+  follower_ = std::make_unique<ElectionFollower>(std::move(follower));
+  return absl::OkStatus();
 }
 
 absl::Status ShardProcess::Report() {
@@ -157,22 +237,23 @@ absl::Status ShardProcess::Report() {
 }
 
 ShardResult ShardProcess::MakeResult() const {
-  const ShardExecutor::Account account = executor_->account();
+  const ShardExecutor::Account account = executors_.back()->account();
   // As in the workers' results, the broadcast of the initial parameters, which is one exchange, is
   // left out, and so is what workers are sent after their last step.
   const int64_t steps = std::max<int64_t>(account.steps - 1, 0);
   TrafficCounters traffic = service_.traffic();
-  traffic -= PsShardTraffic(*plan_, layout_, config_.shard, account.steps - steps);
-  TrafficCounters expected = PsShardTraffic(*plan_, layout_, config_.shard, steps);
-  if (settings_.policy.mode != PsMode::kSync) {
+  traffic -= PsShardTraffic(maker_->plan(), maker_->layout(), config_.shard, account.steps - steps);
+  TrafficCounters expected = PsShardTraffic(maker_->plan(), maker_->layout(), config_.shard, steps);
+  if (maker_->settings().policy.mode != PsMode::kSync) {
     // Steps differ from worker to worker: what was taken and answered is the shard's own count.
     const int units = std::max(account.units, 1);
-    const int64_t first = layout_.world_size;
-    const int64_t final = settings_.policy.is_asynchronous() ? layout_.world_size : 0;
-    traffic -= PsShardTraffic(*plan_, layout_, config_.shard, 0, final);
-    expected =
-        PsShardTraffic(*plan_, layout_, config_.shard, account.statistics.pushes / units - first,
-                       account.statistics.answers / units - first - final);
+    const int64_t first = maker_->layout().world_size;
+    const int64_t final =
+        maker_->settings().policy.is_asynchronous() ? maker_->layout().world_size : 0;
+    traffic -= PsShardTraffic(maker_->plan(), maker_->layout(), config_.shard, 0, final);
+    expected = PsShardTraffic(maker_->plan(), maker_->layout(), config_.shard,
+                              account.statistics.pushes / units - first,
+                              account.statistics.answers / units - first - final);
   }
   ShardResult result;
   result.set_shard(config_.shard);
@@ -185,6 +266,8 @@ ShardResult ShardProcess::MakeResult() const {
   return result;
 }
 
-int64_t ShardProcess::step() const { return executor_ == nullptr ? 0 : executor_->account().steps; }
+int64_t ShardProcess::step() const {
+  return executors_.empty() ? 0 : executors_.back()->account().steps;
+}
 
 }  // namespace ringside

@@ -1,20 +1,27 @@
 // The life of one `ps_server` process: listen, join the job, serve one shard until the workers are
 // done, report, leave.
+//
+// The life has epochs: when a shard is lost and replaced, this process or another, all shards begin
+// anew from what they agree on with the workers (common/recovery_plan.h), with a new executor.
 #ifndef RINGSIDE_PS_SERVER_SHARD_PROCESS_H_
 #define RINGSIDE_PS_SERVER_SHARD_PROCESS_H_
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/optional.h"
 #include "common/coordinator/coordinator_client.h"
+#include "common/mutex.h"
 #include "common/network/grpc_server.h"
-#include "common/unit_table.h"
 #include "ps_server/election_follower.h"
 #include "ps_server/election_service.h"
 #include "ps_server/server_config.h"
 #include "ps_server/shard_executor.h"
+#include "ps_server/shard_maker.h"
 #include "ps_server/shard_service.h"
-#include "ps_server/shard_settings.h"
 #include "results.pb.h"
 
 namespace ringside {
@@ -30,28 +37,45 @@ class ShardProcess {
   // ShardExecutor::Await.
   absl::Status Run();
 
+  // From any thread, when this process was told to end: saves a snapshot of the next step that is
+  // closed, where snapshots are kept, and waits for that a moment. Run ends then; the loss is for
+  // others to notice.
+  void Terminate();
+
  private:
   absl::Status Listen();
   absl::Status Join();
   // From here on failures go to the coordinator first.
   absl::Status Serve();
-  absl::StatusOr<std::unique_ptr<ParameterShard>> MakeShard();
+  // After a loss: what all members tell each other.
+  absl::StatusOr<ShardMaker::States> Meet(uint32_t recovery);
+  // From one loss to the next, or to the end. No states: the job begins.
+  absl::Status ServeEpoch(uint32_t recovery, const absl::optional<ShardMaker::States>& states);
+  absl::Status StepClosed(uint64_t step, ParameterShard* shard);
+  absl::Status FollowElections(uint32_t recovery, ShardExecutor* executor);
+  // Stops the epoch, if there is one, and every later one that is not after `recovery`.
+  void StopEpoch(const absl::Status& why, uint32_t recovery);
   absl::Status Report();
   ShardResult MakeResult() const;
   int64_t step() const;
 
-  absl::Status FollowElections();
-
   const ServerConfig config_;
   ShardService service_;
   ElectionService elections_;
-  std::unique_ptr<BucketPlan> plan_;
-  ShardLayout layout_;
-  ShardSettings settings_;
-  std::unique_ptr<ShardExecutor> executor_;
-  std::unique_ptr<ElectionFollower> follower_;  // its callbacks use the executor
+  std::unique_ptr<ShardMaker> maker_;
+  // One for each epoch; streams of earlier ones may still refer to theirs.
+  std::vector<std::unique_ptr<ShardExecutor>> executors_;
+  std::unique_ptr<ElectionFollower> follower_;  // its callbacks use an executor
   std::unique_ptr<CoordinatorClient> client_;
   GrpcServer server_;
+
+  Mutex mutex_;
+  CondVar saved_changed_;
+  ShardExecutor* current_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  absl::Status stop_ ABSL_GUARDED_BY(mutex_);  // of every epoch that is not after stop_before_
+  uint32_t stop_before_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool terminating_ ABSL_GUARDED_BY(mutex_) = false;
+  bool saved_ ABSL_GUARDED_BY(mutex_) = false;  // the snapshot of the end
 };
 
 }  // namespace ringside

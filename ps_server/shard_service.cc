@@ -46,9 +46,9 @@ ShardService::~ShardService() {
 
 void ShardService::Serve(Job job, ShardExecutor* executor) {
   MutexLock lock(&mutex_);
-  RINGSIDE_CHECK(executor_ == nullptr);
   job_ = std::move(job);
   executor_ = executor;
+  failure_ = absl::OkStatus();
   by_rank_.assign(job_.world_size, nullptr);
   taken_.assign(job_.world_size, false);
   for (auto& [stream, owned] : streams_) AdmitOrRefuse(stream);
@@ -64,12 +64,12 @@ grpc::ServerGenericBidiReactor* ShardService::CreateReactor(
     return new Refusal(absl::UnauthenticatedError(absl::StrCat(
         "shard ", shard_, " refuses ", context->peer(), ": the token is not that of its job")));
   }
-  auto owned =
-      std::make_unique<WorkerStream>(context,
-                                     WorkerStream::Hello{MetadataValue(*context, kRankKey),
-                                                         MetadataValue(*context, kGenerationKey),
-                                                         MetadataValue(*context, kPlanKey)},
-                                     [this](WorkerStream* stream) { StreamDone(stream); });
+  auto owned = std::make_unique<WorkerStream>(
+      context,
+      WorkerStream::Hello{MetadataValue(*context, kRankKey),
+                          MetadataValue(*context, kGenerationKey),
+                          MetadataValue(*context, kPlanKey), MetadataValue(*context, kRecoveryKey)},
+      [this](WorkerStream* stream) { StreamDone(stream); });
   WorkerStream* stream = owned.get();
   MutexLock lock(&mutex_);
   streams_.emplace(stream, std::move(owned));
@@ -78,6 +78,10 @@ grpc::ServerGenericBidiReactor* ShardService::CreateReactor(
 }
 
 void ShardService::AdmitOrRefuse(WorkerStream* stream) {
+  uint32_t recovery = 0;
+  if (absl::SimpleAtoi(stream->hello().recovery, &recovery) && recovery > job_.recovery) {
+    return;  // it waits until this shard has heard of the loss as well
+  }
   const absl::StatusOr<int> rank = AdmissibleRank(stream->hello());
   if (!rank.ok()) {
     stream->Close(rank.status());
@@ -105,6 +109,9 @@ absl::StatusOr<int> ShardService::AdmissibleRank(const WorkerStream::Hello& hell
   if (hello.generation != absl::StrCat(job_.generation)) {
     return refuse("it is of generation ", hello.generation, ", the job of ", job_.generation);
   }
+  if (hello.recovery != absl::StrCat(job_.recovery)) {
+    return refuse("it is of recovery ", hello.recovery, ", the job of ", job_.recovery);
+  }
   if (hello.plan != job_.plan_hash) return refuse("it has another bucket plan");
   if (taken_[rank]) return refuse("the rank is connected already");
   return rank;
@@ -114,7 +121,8 @@ void ShardService::StreamDone(WorkerStream* stream) {
   std::unique_ptr<WorkerStream> owned;  // deleted without the lock
   MutexLock lock(&mutex_);
   traffic_of_done_ += stream->traffic();
-  if (stream->rank() >= 0) by_rank_[stream->rank()] = nullptr;
+  const int rank = stream->rank();
+  if (rank >= 0 && by_rank_[rank] == stream) by_rank_[rank] = nullptr;
   const auto found = streams_.find(stream);
   owned = std::move(found->second);
   streams_.erase(found);

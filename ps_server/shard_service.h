@@ -37,12 +37,15 @@ class ShardService final : public grpc::CallbackGenericService, public ShardExec
     int world_size = 1;
     uint32_t generation = 0;
     std::string plan_hash;
+    uint32_t recovery = 0;  // losses of shards made good before
   };
 
   ShardService(int shard, std::string token);
   ~ShardService() override;
 
-  // From now on streams are admitted, and their frames go to `executor`. At most once.
+  // From now on streams of this recovery are admitted, and their frames go to `executor`. Again
+  // after each loss of a shard that is made good: then all earlier streams have been closed, and
+  // their executor must live on.
   void Serve(Job job, ShardExecutor* executor);
 
   // Of all streams so far.

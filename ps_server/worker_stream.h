@@ -29,6 +29,7 @@ class WorkerStream final : public grpc::ServerGenericBidiReactor {
     std::string rank;
     std::string generation;
     std::string plan;
+    std::string recovery;
   };
 
   // `on_done` is called once, last, when gRPC has let go of the stream: its owner deletes it there.

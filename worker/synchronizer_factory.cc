@@ -8,6 +8,7 @@
 #include "common/group.h"
 #include "common/status_macros.h"
 #include "common/suspects.h"
+#include "worker/coordinator_recovery.h"
 #include "worker/nccl_factory.h"
 #include "worker/ring_factory.h"
 #include "worker/synchronizers/local_summer.h"
@@ -56,6 +57,10 @@ class PsFactory final : public SynchronizerFactory {
         job.step_timeout};
     // Nobody can say by how much the others are behind; a lost one is noticed by its lease.
     if (job.ps_policy().mode != PsMode::kSync) exchange.finish_timeout = kLongestTraining;
+    if (meeting.membership->restart_timeout_ms() > 0) {
+      exchange.recovery =
+          std::make_shared<CoordinatorRecovery>(meeting.coordinator, job.step_timeout);
+    }
     RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<PsExchange> made,
                               PsExchange::Create(std::move(exchange)));
     if (!job.ps_policy().server_has_parameters()) {

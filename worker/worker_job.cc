@@ -98,6 +98,7 @@ absl::Status WorkerJob::StartCoordinator() {
   server.num_shards = config_.job.shards();
   server.lease = config_.job.lease;
   server.join_timeout = config_.job.join_timeout;
+  server.restart_shards = config_.job.restart_shards;
   server.announce = [](const std::string& line) { LogInfo(line); };
   auto started = CoordinatorServer::Start(std::move(server));
   RINGSIDE_RETURN_IF_ERROR(AsBadInput(started.status()));

@@ -19,6 +19,7 @@ inline constexpr char kTokenKey[] = "ringside-token";  // SHA-256 of it: metadat
 inline constexpr char kRankKey[] = "ringside-rank";
 inline constexpr char kGenerationKey[] = "ringside-generation";
 inline constexpr char kPlanKey[] = "ringside-plan";  // BucketPlan::hash
+inline constexpr char kRecoveryKey[] = "ringside-recovery";  // losses of shards made good before
 // Initial metadata of the answer, once the worker is admitted: the number of the shard.
 inline constexpr char kShardKey[] = "ringside-shard";
 

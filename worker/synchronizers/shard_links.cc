@@ -49,7 +49,8 @@ ShardLinks::ShardLinks(Config config, Listener* listener)
     ShardStream::Listener* const self = this;
     streams_.push_back(std::make_unique<ShardStream>(
         ShardStream::Config{static_cast<int>(shard), config_.shards[shard], config_.token,
-                            config_.group.rank(), config_.group.generation, config_.plan_hash},
+                            config_.group.rank(), config_.group.generation, config_.plan_hash,
+                            config_.recovery},
         lent_.get(), self));
   }
   for (const auto& stream : streams_) stream->Start();

@@ -20,6 +20,7 @@ ShardStream::ShardStream(const Config& config, LentSlices* lent, Listener* liste
   context_->AddMetadata(kRankKey, absl::StrCat(config.rank));
   context_->AddMetadata(kGenerationKey, absl::StrCat(config.generation));
   context_->AddMetadata(kPlanKey, config.plan_hash);
+  context_->AddMetadata(kRecoveryKey, absl::StrCat(config.recovery));
 }
 
 void ShardStream::Start() {

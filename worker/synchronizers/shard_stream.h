@@ -43,6 +43,7 @@ class ShardStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc:
     int rank = 0;
     uint32_t generation = 0;
     std::string plan_hash;
+    uint32_t recovery = 0;
   };
 
   // `lent` and `listener` outlive the stream. Delete it only after OnShardEnded.
