@@ -107,8 +107,10 @@ absl::Status ShardProcess::Serve() {
   constexpr uint32_t kForGood = ~uint32_t{0};
   client_->SetVerdictHandler([this](const absl::Status& verdict) { StopEpoch(verdict, kForGood); });
   client_->SetReplacementHandler([this](const Replacement& replacement) {
-    StopEpoch(absl::AbortedError(absl::StrCat(ToString(replacement.member().id()),
-                                              " was lost and has been replaced")),
+    // The suspect is who the others take for the cause as well.
+    StopEpoch(WithSuspects(absl::AbortedError(absl::StrCat(ToString(replacement.member().id()),
+                                                           " was lost and has been replaced")),
+                           {replacement.member().id()}),
               replacement.recovery());
   });
   LogInfo(absl::StrCat("serves ", maker_->layout().world_size, " workers at ",
