@@ -122,19 +122,10 @@ absl::Status Launcher::SpawnAll() {
   const std::vector<std::string> network = NetworkFlags(config_.network);
   for (const MemberId& member : JobMembers(config_.job)) {
     std::vector<std::string> arguments = {coordinator};
-    if (member.role() == ROLE_SHARD) {
-      arguments.push_back(absl::StrCat("--shard=", member.rank()));
-      arguments.push_back(absl::StrCat("--workers=", config_.job.workers));
-      arguments.push_back(absl::StrCat("--ps_shards=", config_.job.ps_shards));
-      arguments.push_back(
-          absl::StrCat("--step_timeout=", absl::FormatDuration(config_.job.step_timeout)));
-      arguments.push_back(
-          absl::StrCat("--join_timeout=", absl::FormatDuration(config_.job.join_timeout)));
-    } else {
-      arguments.push_back(absl::StrCat("--rank=", member.rank()));
-      const std::vector<std::string> flags = config_.job.ToFlags();
-      arguments.insert(arguments.end(), flags.begin(), flags.end());
-    }
+    const char* const number = member.role() == ROLE_SHARD ? "--shard=" : "--rank=";
+    arguments.push_back(absl::StrCat(number, member.rank()));
+    const std::vector<std::string> flags = config_.job.ToFlags();
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
     arguments.insert(arguments.end(), network.begin(), network.end());
     RINGSIDE_RETURN_IF_ERROR(SpawnOne(member, arguments));
   }

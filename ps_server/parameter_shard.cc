@@ -18,10 +18,8 @@ absl::StatusOr<std::unique_ptr<ParameterShard>> ParameterShard::Create(Config co
                                                    config.layout.num_shards - 1));
   }
   const int64_t elements = UnitTable(config.plan, config.layout, config.shard).elements();
-  RINGSIDE_ASSIGN_OR_RETURN(std::shared_ptr<Arena> even,
-                            Arena::Create(elements, Arena::Placement::kHeap));
-  RINGSIDE_ASSIGN_OR_RETURN(std::shared_ptr<Arena> odd,
-                            Arena::Create(elements, Arena::Placement::kHeap));
+  RINGSIDE_ASSIGN_OR_RETURN(std::shared_ptr<Arena> even, Arena::Create(elements, config.placement));
+  RINGSIDE_ASSIGN_OR_RETURN(std::shared_ptr<Arena> odd, Arena::Create(elements, config.placement));
   return absl::WrapUnique(new ParameterShard(std::move(config), std::move(even), std::move(odd)));
 }
 

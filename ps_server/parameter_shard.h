@@ -50,6 +50,7 @@ class ParameterShard {
     uint32_t group = 0;
     uint32_t generation = 0;
     uint64_t first_step = 0;  // 0 is the broadcast of the initial parameters
+    Arena::Placement placement = Arena::Placement::kHeap;  // of the sums
   };
 
   // A finished unit, for every worker. `owner` keeps the memory of `sum`; the values last until the
@@ -80,6 +81,9 @@ class ParameterShard {
   //   yet FAILED_PRECONDITION  a step that is closed, another generation ALREADY_EXISTS       this
   //   sender has pushed this unit in this step
   absl::Status Push(const FrameHeader& header, FramePayload payload, std::vector<Result>* results);
+
+  // Where the results lie.
+  std::vector<const Arena*> result_arenas() const { return {arenas_[0].get(), arenas_[1].get()}; }
 
   uint64_t open_step() const { return open_step_; }
   int64_t closed_steps() const { return static_cast<int64_t>(open_step_ - first_step_); }

@@ -34,6 +34,7 @@ class ShardExecutor {
    public:
     virtual ~Streams() = default;
     virtual void SendToAll(const ParameterShard::Result& result) = 0;
+    virtual void Send(int worker, const ParameterShard::Result& result) = 0;
     // A frame of `worker` has left the queue; its stream may read another.
     virtual void FrameTaken(int worker) = 0;
     // At the first failure, once, before Await returns.

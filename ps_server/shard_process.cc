@@ -45,6 +45,7 @@ ShardProcess::ShardProcess(ServerConfig config)
     : config_(std::move(config)), service_(config_.shard, config_.token) {}
 
 ShardProcess::~ShardProcess() {
+  memory_acceptor_.reset();
   if (server_.server != nullptr)
     server_.server->Shutdown(std::chrono::system_clock::now() + kShutdownGrace);
   server_.server.reset();
@@ -63,9 +64,21 @@ absl::Status ShardProcess::Run() {
 absl::Status ShardProcess::Listen() {
   RINGSIDE_ASSIGN_OR_RETURN(const BindAddress bind,
                             ChooseBindAddress(config_.network, config_.coordinator));
-  RINGSIDE_ASSIGN_OR_RETURN(server_, StartGrpcServer(bind, [this](grpc::ServerBuilder* builder) {
-                              builder->RegisterCallbackGenericService(&service_);
-                            }));
+  GrpcServerOptions options;
+  options.tuning = config_.grpc;
+  options.local = true;
+  RINGSIDE_ASSIGN_OR_RETURN(server_, StartGrpcServer(
+                                         bind,
+                                         [this](grpc::ServerBuilder* builder) {
+                                           builder->RegisterCallbackGenericService(&service_);
+                                         },
+                                         options));
+  absl::StatusOr<std::unique_ptr<ListeningSocket>> memory = ListeningSocket::BindLocal();
+  if (memory.ok()) {
+    memory_listener_ = *std::move(memory);
+  } else {
+    LogWarning(absl::StrCat(memory.status().message(), "; no worker shares memory"));
+  }
   return absl::OkStatus();
 }
 
@@ -73,6 +86,9 @@ absl::Status ShardProcess::Join() {
   JoinRequest request;
   *request.mutable_member()->mutable_id() = ShardId(config_.shard);
   request.mutable_member()->set_data_endpoint(ToString(server_.endpoint));
+  request.mutable_member()->set_local_endpoint(server_.local);
+  if (memory_listener_ != nullptr)
+    request.mutable_member()->set_memory_endpoint(memory_listener_->name());
   *request.mutable_member()->mutable_host() = ReadHostIdentity();
   request.mutable_member()->set_pid(getpid());
   request.set_token(config_.token);
@@ -82,6 +98,8 @@ absl::Status ShardProcess::Join() {
   settings["strategy"] = "ps";
   settings["workers"] = absl::StrCat(config_.workers);
   settings["ps_shards"] = absl::StrCat(config_.num_shards);
+  settings["malloc"] = config_.malloc;
+  for (const auto& [name, value] : config_.grpc.Settings()) settings[name] = value;
   request.set_timeout_ms(absl::ToInt64Milliseconds(config_.join_timeout));
   RINGSIDE_ASSIGN_OR_RETURN(
       client_, CoordinatorClient::Join({config_.coordinator, config_.join_timeout}, request));
@@ -90,6 +108,7 @@ absl::Status ShardProcess::Join() {
 
 absl::Status ShardProcess::Serve() {
   RINGSIDE_ASSIGN_OR_RETURN(auto shard, MakeShard());
+  const SharedArenas results(shard->result_arenas());
   executor_ = std::make_unique<ShardExecutor>(
       ShardExecutor::Config{config_.shard, layout_.world_size, config_.step_timeout,
                             [client = client_.get()](uint64_t step) {
@@ -101,8 +120,9 @@ absl::Status ShardProcess::Serve() {
       std::move(shard), &service_);
   client_->SetVerdictHandler(
       [executor = executor_.get()](const absl::Status& verdict) { executor->Stop(verdict); });
-  service_.Serve({layout_.world_size, client_->membership().generation(), plan_->hash()},
+  service_.Serve({layout_.world_size, client_->membership().generation(), plan_->hash(), results},
                  executor_.get());
+  ShareMemory(results);
   return executor_->Await();
 }
 
@@ -124,8 +144,35 @@ absl::StatusOr<std::unique_ptr<ParameterShard>> ShardProcess::MakeShard() {
   layout_.num_shards = membership.shards_size();
   plan_ = std::make_unique<BucketPlan>(plan);
   LogInfo(absl::StrCat("serves ", layout_.world_size, " workers at ", ToString(server_.endpoint)));
-  return ParameterShard::Create(
-      {std::move(plan), layout_, config_.shard, /*group=*/0, membership.generation(), 0});
+  return ParameterShard::Create({std::move(plan), layout_, config_.shard, /*group=*/0,
+                                 membership.generation(), 0, ResultPlacement()});
+}
+
+Arena::Placement ShardProcess::ResultPlacement() const {
+  const Membership& membership = client_->membership();
+  const auto link = membership.settings().find("ps_link");
+  const bool wanted = memory_listener_ != nullptr && link != membership.settings().end() &&
+                      (link->second == "auto" || link->second == "shm");
+  const HostIdentity& own = membership.shards(config_.shard).host();
+  const bool near =
+      std::any_of(membership.workers().begin(), membership.workers().end(),
+                  [&own](const Member& worker) { return SameHost(own, worker.host()); });
+  return wanted && near ? Arena::Placement::kShared : Arena::Placement::kHeap;
+}
+
+void ShardProcess::ShareMemory(const SharedArenas& results) {
+  if (memory_listener_ == nullptr) return;
+  MemoryAcceptor::Config config;
+  config.shard = config_.shard;
+  config.generation = client_->membership().generation();
+  config.world_size = layout_.world_size;
+  config.token = config_.token;
+  config.arenas = results;
+  config.admit = [this](int rank, std::shared_ptr<const PeerMemory> memory) {
+    return service_.AdmitMemory(rank, std::move(memory));
+  };
+  memory_acceptor_ =
+      std::make_unique<MemoryAcceptor>(std::move(memory_listener_), std::move(config));
 }
 
 absl::Status ShardProcess::Report() {

@@ -8,7 +8,10 @@
 #include "absl/status/status.h"
 #include "common/coordinator/coordinator_client.h"
 #include "common/network/grpc_server.h"
+#include "common/network/socket.h"
+#include "common/shared_memory/shared_arenas.h"
 #include "common/unit_table.h"
+#include "ps_server/memory_acceptor.h"
 #include "ps_server/server_config.h"
 #include "ps_server/shard_executor.h"
 #include "ps_server/shard_service.h"
@@ -33,6 +36,9 @@ class ShardProcess {
   // From here on failures go to the coordinator first.
   absl::Status Serve();
   absl::StatusOr<std::unique_ptr<ParameterShard>> MakeShard();
+  // Where results are to lie: shared, if some worker of this host may read them there.
+  Arena::Placement ResultPlacement() const;
+  void ShareMemory(const SharedArenas& results);
   absl::Status Report();
   ShardResult MakeResult() const;
   int64_t step() const;
@@ -42,6 +48,8 @@ class ShardProcess {
   std::unique_ptr<BucketPlan> plan_;
   ShardLayout layout_;
   std::unique_ptr<ShardExecutor> executor_;
+  std::unique_ptr<ListeningSocket> memory_listener_;  // until there is a shard; null: none
+  std::unique_ptr<MemoryAcceptor> memory_acceptor_;  // refers to the service and the shard's arenas
   std::unique_ptr<CoordinatorClient> client_;
   GrpcServer server_;
 };

@@ -63,12 +63,12 @@ grpc::ServerGenericBidiReactor* ShardService::CreateReactor(
     return new Refusal(absl::UnauthenticatedError(absl::StrCat(
         "shard ", shard_, " refuses ", context->peer(), ": the token is not that of its job")));
   }
-  auto owned =
-      std::make_unique<WorkerStream>(context,
-                                     WorkerStream::Hello{MetadataValue(*context, kRankKey),
-                                                         MetadataValue(*context, kGenerationKey),
-                                                         MetadataValue(*context, kPlanKey)},
-                                     [this](WorkerStream* stream) { StreamDone(stream); });
+  auto owned = std::make_unique<WorkerStream>(
+      context,
+      WorkerStream::Hello{MetadataValue(*context, kRankKey),
+                          MetadataValue(*context, kGenerationKey),
+                          MetadataValue(*context, kPlanKey), MetadataValue(*context, kMemoryKey)},
+      [this](WorkerStream* stream) { StreamDone(stream); });
   WorkerStream* stream = owned.get();
   MutexLock lock(&mutex_);
   streams_.emplace(stream, std::move(owned));
@@ -82,8 +82,13 @@ void ShardService::AdmitOrRefuse(WorkerStream* stream) {
     stream->Close(rank.status());
     return;
   }
+  absl::StatusOr<std::shared_ptr<const PeerMemory>> memory = MemoryOf(*rank, stream->hello());
+  if (!memory.ok()) {
+    stream->Close(memory.status());
+    return;
+  }
   // A worker that gave up while its stream was parked may come again.
-  if (!stream->Admit(shard_, *rank, executor_)) return;
+  if (!stream->Admit(shard_, *rank, *std::move(memory), executor_)) return;
   by_rank_[*rank] = stream;
   taken_[*rank] = true;
 }
@@ -109,6 +114,26 @@ absl::StatusOr<int> ShardService::AdmissibleRank(const WorkerStream::Hello& hell
   return rank;
 }
 
+absl::StatusOr<std::shared_ptr<const PeerMemory>> ShardService::MemoryOf(
+    int rank, const WorkerStream::Hello& hello) {
+  if (hello.memory.empty()) return std::shared_ptr<const PeerMemory>();
+  const auto found = memories_.find(rank);
+  if (found == memories_.end() || absl::StrCat(found->second.ticket) != hello.memory) {
+    return absl::FailedPreconditionError(absl::StrCat("shard ", shard_, " refuses worker ", rank,
+                                                      ": it knows no memory by ticket ",
+                                                      hello.memory));
+  }
+  std::shared_ptr<const PeerMemory> memory = std::move(found->second.memory);
+  memories_.erase(found);
+  return memory;
+}
+
+uint64_t ShardService::AdmitMemory(int rank, std::shared_ptr<const PeerMemory> memory) {
+  MutexLock lock(&mutex_);
+  memories_[rank] = {++last_ticket_, std::move(memory)};
+  return last_ticket_;
+}
+
 void ShardService::StreamDone(WorkerStream* stream) {
   std::unique_ptr<WorkerStream> owned;  // deleted without the lock
   MutexLock lock(&mutex_);
@@ -119,12 +144,41 @@ void ShardService::StreamDone(WorkerStream* stream) {
   streams_.erase(found);
 }
 
-void ShardService::SendToAll(const ParameterShard::Result& result) {
-  const grpc::ByteBuffer frame = MakeFrame(result.header, SharedSlice(result));
-  MutexLock lock(&mutex_);
-  for (WorkerStream* stream : by_rank_) {
-    if (stream != nullptr) stream->Send(frame, result.header.payload_bytes());
+class ShardService::Outgoing {
+ public:
+  Outgoing(const ParameterShard::Result& result, const SharedArenas& arenas)
+      : result_(result), located_(result.header) {
+    const auto location = arenas.Locate(
+        {reinterpret_cast<const uint8_t*>(result.sum.data()), result.sum.size() * sizeof(float)});
+    if (location.has_value()) located_.location = LocationOf(location->segment, location->offset);
   }
+
+  void SendOn(WorkerStream* stream) {
+    if (located_.location != 0 && stream->shares_memory()) {
+      stream->Send(located_, grpc::Slice());
+      return;
+    }
+    if (payload_.size() == 0) payload_ = SharedSlice(result_);
+    stream->Send(result_.header, payload_);
+  }
+
+ private:
+  const ParameterShard::Result& result_;
+  FrameHeader located_;
+  grpc::Slice payload_;  // one for all
+};
+
+void ShardService::SendToAll(const ParameterShard::Result& result) {
+  MutexLock lock(&mutex_);
+  Outgoing outgoing(result, job_.results);
+  for (WorkerStream* stream : by_rank_) {
+    if (stream != nullptr) outgoing.SendOn(stream);
+  }
+}
+
+void ShardService::Send(int worker, const ParameterShard::Result& result) {
+  MutexLock lock(&mutex_);
+  if (by_rank_[worker] != nullptr) Outgoing(result, job_.results).SendOn(by_rank_[worker]);
 }
 
 void ShardService::FrameTaken(int worker) {

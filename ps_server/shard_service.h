@@ -7,7 +7,7 @@
 //
 // A stream is refused with UNAUTHENTICATED (wrong token), INVALID_ARGUMENT (rank that is none),
 // FAILED_PRECONDITION (rank outside the job or already connected, another generation, another
-// bucket plan) or UNIMPLEMENTED (another method).
+// bucket plan, a ticket for memory that is not shared) or UNIMPLEMENTED (another method).
 //
 // Thread-safe. It must outlive the server and the executor; the executor must outlive the server.
 #ifndef RINGSIDE_PS_SERVER_SHARD_SERVICE_H_
@@ -24,6 +24,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/mutex.h"
+#include "common/shared_memory/peer_memory.h"
+#include "common/shared_memory/shared_arenas.h"
 #include "common/traffic.h"
 #include "ps_server/shard_executor.h"
 #include "ps_server/worker_stream.h"
@@ -37,6 +39,7 @@ class ShardService final : public grpc::CallbackGenericService, public ShardExec
     int world_size = 1;
     uint32_t generation = 0;
     std::string plan_hash;
+    SharedArenas results;  // where results lie; what is in none of them is sent
   };
 
   ShardService(int shard, std::string token);
@@ -45,6 +48,10 @@ class ShardService final : public grpc::CallbackGenericService, public ShardExec
   // From now on streams are admitted, and their frames go to `executor`. At most once.
   void Serve(Job job, ShardExecutor* executor);
 
+  // Worker `rank` has mapped Job::results, and the shard `memory`. Returns the ticket by which the
+  // worker's next stream refers to it, never 0. A later call for the same rank replaces it.
+  uint64_t AdmitMemory(int rank, std::shared_ptr<const PeerMemory> memory);
+
   // Of all streams so far.
   TrafficCounters traffic() const;
 
@@ -52,12 +59,24 @@ class ShardService final : public grpc::CallbackGenericService, public ShardExec
       grpc::GenericCallbackServerContext* context) override;
 
   void SendToAll(const ParameterShard::Result& result) override;
+  void Send(int worker, const ParameterShard::Result& result) override;
   void FrameTaken(int worker) override;
   void CloseAll(const absl::Status& failure) override;
 
  private:
+  struct Memory {
+    uint64_t ticket = 0;
+    std::shared_ptr<const PeerMemory> memory;
+  };
+  // A result, for streams with and without shared memory; each half is made when it is needed.
+  class Outgoing;
+
   void AdmitOrRefuse(WorkerStream* stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<int> AdmissibleRank(const WorkerStream::Hello& hello) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // What the worker shares with the stream; null: it shares nothing.
+  absl::StatusOr<std::shared_ptr<const PeerMemory>> MemoryOf(int rank,
+                                                             const WorkerStream::Hello& hello)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void StreamDone(WorkerStream* stream);
 
@@ -74,6 +93,8 @@ class ShardService final : public grpc::CallbackGenericService, public ShardExec
   std::map<WorkerStream*, std::unique_ptr<WorkerStream>> streams_ ABSL_GUARDED_BY(mutex_);
   std::vector<WorkerStream*> by_rank_ ABSL_GUARDED_BY(mutex_);  // null: none, or done
   std::vector<bool> taken_ ABSL_GUARDED_BY(mutex_);
+  std::map<int, Memory> memories_ ABSL_GUARDED_BY(mutex_);  // by rank, until a stream takes it
+  uint64_t last_ticket_ ABSL_GUARDED_BY(mutex_) = 0;
   TrafficCounters traffic_of_done_ ABSL_GUARDED_BY(mutex_);
 };
 

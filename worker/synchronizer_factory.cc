@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/group.h"
+#include "common/network/host_identity.h"
 #include "common/status_macros.h"
 #include "common/suspects.h"
 #include "worker/nccl_factory.h"
@@ -40,16 +41,25 @@ class PsFactory final : public SynchronizerFactory {
   absl::StatusOr<Product> Make(const Meeting& meeting) override {
     const JobConfig& job = config_.job;
     const Group group = Group::World(job.workers, config_.rank, meeting.membership->generation());
-    std::vector<Endpoint> shards;
+    PsSummer::Config summer{group, *meeting.plan};
+    const HostIdentity& own = meeting.membership->workers(config_.rank).host();
     for (const Member& shard : meeting.membership->shards()) {
-      RINGSIDE_ASSIGN_OR_RETURN(Endpoint endpoint, DataEndpoint(shard));
-      shards.push_back(std::move(endpoint));
+      ShardAddress& address = summer.shards.emplace_back();
+      RINGSIDE_ASSIGN_OR_RETURN(address.tcp, DataEndpoint(shard));
+      address.local = shard.local_endpoint();
+      address.memory = shard.memory_endpoint();
+      address.same_host = SameHost(own, shard.host());
     }
-    RINGSIDE_ASSIGN_OR_RETURN(
-        std::unique_ptr<GradientSummer> summer,
-        PsSummer::Create({group, *meeting.plan, std::move(shards), config_.token, job.frame_bytes,
-                          job.step_timeout, job.step_timeout}));
-    return UpdateWith(std::move(summer), config_, *meeting.plan, {});
+    summer.token = config_.token;
+    summer.frame_bytes = job.frame_bytes;
+    summer.step_timeout = job.step_timeout;
+    summer.connect_timeout = job.step_timeout;
+    summer.ps_link = job.ps_link;
+    summer.tuning = job.grpc;
+    summer.gradients = meeting.gradients;
+    RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<PsSummer> made, PsSummer::Create(std::move(summer)));
+    std::map<std::string, std::string> facts = {{"ps_link", made->links()}};
+    return UpdateWith(std::move(made), config_, *meeting.plan, std::move(facts));
   }
 
  private:
@@ -71,9 +81,10 @@ absl::StatusOr<std::unique_ptr<SynchronizerFactory>> SynchronizerFactory::Create
 
 Arena::Placement SynchronizerFactory::GradientPlacement(const WorkerConfig& config) {
   const JobConfig& job = config.job;
-  const bool shared = job.strategy == "ring" && job.workers > 1 &&
-                      (job.ring_link == "auto" || job.ring_link == "shm");
-  return shared ? Arena::Placement::kShared : Arena::Placement::kHeap;
+  const auto shares = [](const std::string& link) { return link == "auto" || link == "shm"; };
+  const bool by_ring = job.strategy == "ring" && job.workers > 1 && shares(job.ring_link);
+  const bool by_shards = job.strategy == "ps" && shares(job.ps_link);
+  return by_ring || by_shards ? Arena::Placement::kShared : Arena::Placement::kHeap;
 }
 
 absl::StatusOr<SynchronizerFactory::Product> SynchronizerFactory::UpdateWith(

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "common/network/bind_address.h"
+#include "common/network/grpc_tuning.h"
 #include "common/optimizer.h"
 
 namespace ringside {
@@ -20,6 +21,7 @@ struct JobConfig {
   std::string strategy = "ring";  // ps, ring, local, nccl
   int workers = 1;
   int ps_shards = 1;                // used by ps alone
+  std::string ps_link = "auto";     // auto, grpc_tcp, grpc_uds, shm; used by ps alone
   std::string ring_link = "auto";   // auto, tcp, uds, shm, grpc
   std::string schedule = "ring";    // ring, direct, auto: how an all-reduce moves its chunks
   std::string wire_dtype = "fp32";  // fp32, bf16, fp16: how gradients travel
@@ -30,6 +32,9 @@ struct JobConfig {
   int64_t bucket_bytes = 4 << 20;
   int64_t frame_bytes = 1 << 20;      // largest payload of one message, in all strategies
   int64_t segment_bytes = 256 << 10;  // of the ring: what is received, added and sent on at a time
+
+  GrpcTuning grpc;               // of the ports of the parameter server that carry gradients
+  std::string malloc = "tuned";  // tuned, stock: whether freed memory is kept
 
   // What is trained.
   std::string model = "mlp";                 // mlp, lenet
@@ -71,6 +76,7 @@ struct JobConfig {
 };
 
 const std::vector<std::string>& KnownStrategies();
+const std::vector<std::string>& KnownPsLinks();
 const std::vector<std::string>& KnownRingLinks();
 const std::vector<std::string>& KnownModels();
 const std::vector<std::string>& KnownDatasets();

@@ -8,7 +8,6 @@
 #include "absl/time/clock.h"
 #include "common/coordinator/monotonic_clock.h"
 #include "common/logging.h"
-#include "common/network/grpc_frame.h"
 #include "common/ps_traffic.h"
 #include "common/status_macros.h"
 #include "common/suspects.h"
@@ -48,15 +47,29 @@ absl::StatusOr<std::unique_ptr<PsSummer>> PsSummer::Create(Config config) {
   RINGSIDE_RETURN_IF_ERROR(LayoutOf(config).Validate(config.plan));
   RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Arena> sums,
                             Arena::Create(config.plan.total_elements(), Arena::Placement::kHeap));
-  auto summer = absl::WrapUnique(new PsSummer(std::move(config), std::move(sums)));
-  RINGSIDE_RETURN_IF_ERROR(summer->Connect());
+  const absl::Time deadline = absl::Now() + config.connect_timeout;
+  SharedArenas shared({config.gradients});
+  std::vector<ShardLink> links;
+  for (int shard = 0; shard < static_cast<int>(config.shards.size()); ++shard) {
+    RINGSIDE_ASSIGN_OR_RETURN(
+        ShardLink link, OpenShardLink({config.ps_link, shard, config.shards[shard], config.token,
+                                       config.group.rank(), config.group.generation},
+                                      shared, deadline));
+    links.push_back(std::move(link));
+  }
+  auto summer =
+      absl::WrapUnique(new PsSummer(std::move(config), std::move(shared), links, std::move(sums)));
+  RINGSIDE_RETURN_IF_ERROR(summer->Connect(deadline));
   return summer;
 }
 
-PsSummer::PsSummer(Config config, std::unique_ptr<Arena> sums)
+PsSummer::PsSummer(Config config, SharedArenas shared, const std::vector<ShardLink>& links,
+                   std::unique_ptr<Arena> sums)
     : config_(std::move(config)),
       layout_(LayoutOf(config_)),
       tables_(TablesOf(config_.plan, layout_)),
+      shared_(std::move(shared)),
+      links_(LinksInForce(links)),
       sums_(std::move(sums)),
       lent_(std::make_unique<LentSlices>()),
       ledger_(&config_.plan, &tables_, config_.group),
@@ -65,8 +78,8 @@ PsSummer::PsSummer(Config config, std::unique_ptr<Arena> sums)
   for (int shard = 0; shard < layout_.num_shards; ++shard) {
     ShardStream::Listener* const listener = this;
     streams_.push_back(std::make_unique<ShardStream>(
-        ShardStream::Config{shard, config_.shards[shard], config_.token, config_.group.rank(),
-                            config_.group.generation, config_.plan.hash()},
+        ShardStream::Config{shard, links[shard], &shared_, config_.tuning, config_.token,
+                            config_.group.rank(), config_.group.generation, config_.plan.hash()},
         lent_.get(), listener));
   }
   for (const auto& stream : streams_) stream->Start();
@@ -86,8 +99,7 @@ PsSummer::~PsSummer() {
   }
 }
 
-absl::Status PsSummer::Connect() {
-  const absl::Time deadline = absl::Now() + config_.connect_timeout;
+absl::Status PsSummer::Connect(absl::Time deadline) {
   MutexLock lock(&mutex_);
   while (failure_.ok() && !AllOf(connected_)) {
     if (changed_.WaitUntil(&mutex_, deadline) || !failure_.ok() || AllOf(connected_)) continue;
@@ -133,13 +145,15 @@ absl::Status PsSummer::SubmitOrFail(const GradientBucket& bucket) {
   header.weight = static_cast<uint64_t>(bucket.samples);
   for (int shard = 0; shard < layout_.num_shards; ++shard) {
     const UnitTable& table = tables_[shard];
+    std::vector<ShardStream::Frame> frames;
     for (int unit = table.first_of_bucket(bucket.bucket);
          unit < table.first_of_bucket(bucket.bucket + 1); ++unit) {
       const ElementRange& range = table.unit(unit).range;
       header.offset = static_cast<uint64_t>(range.begin);
       header.elements = static_cast<uint32_t>(range.length);
-      streams_[shard]->Send(header, bucket.gradients.subspan(range.begin, range.length));
+      frames.push_back({header, bucket.gradients.subspan(range.begin, range.length)});
     }
+    streams_[shard]->Send(frames);
   }
   return absl::OkStatus();
 }
@@ -184,13 +198,12 @@ void PsSummer::OnShardConnected(int shard) {
   changed_.NotifyAll();
 }
 
-void PsSummer::OnShardFrame(int shard, const grpc::ByteBuffer& message) {
-  const absl::Status status = TakeResult(shard, message);
+void PsSummer::OnShardFrame(int shard, ReceivedFrame frame) {
+  const absl::Status status = TakeResult(shard, frame);
   if (!status.ok()) Fail(WithSuspects(status, {ShardId(shard)}));
 }
 
-absl::Status PsSummer::TakeResult(int shard, const grpc::ByteBuffer& message) {
-  RINGSIDE_ASSIGN_OR_RETURN(const ReceivedFrame frame, SplitFrame(message));
+absl::Status PsSummer::TakeResult(int shard, const ReceivedFrame& frame) {
   ElementRange place;
   {
     MutexLock lock(&mutex_);
@@ -199,7 +212,8 @@ absl::Status PsSummer::TakeResult(int shard, const grpc::ByteBuffer& message) {
   }
   // Without the lock: the ledger gives every place to one frame only, and Finish waits for
   // Complete.
-  frame.payload.CopyTo(sums_->span().subspan(place.begin, place.length));
+  frame.payload.CopyTo(sums_->span().subspan(place.begin, place.length),
+                       config_.plan.total_elements());
   MutexLock lock(&mutex_);
   ledger_.Complete();
   clock_.Summed(MonotonicNow());

@@ -52,6 +52,21 @@ TEST(JobConfigTest, EveryErrorNamesFlagValueAndWhatIsAllowed) {
   EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.optimizer.name = "lion"; }), HasSubstr("lion"));
 }
 
+TEST(JobConfigTest, LinksAndSettingsOfTheServersTransportAreChecked) {
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.ps_link = "tcp"; }),
+            "--ps_link=tcp: must be one of auto, grpc_tcp, grpc_uds, shm");
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.malloc = "je"; }),
+            "--malloc=je: must be one of tuned, stock");
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.grpc.max_frame_bytes = 1000; }),
+            "--grpc_max_frame_bytes=1000: must be 0 (gRPC's own) or from 16384 to 16777215");
+  EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.grpc.lookahead_bytes = -1; }),
+              HasSubstr("--grpc_lookahead_bytes=-1"));
+  EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.grpc.write_buffer_bytes = -1; }),
+              HasSubstr("--grpc_write_buffer_bytes=-1"));
+  EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.grpc.read_chunk_bytes = 64 << 20; }),
+              HasSubstr("--grpc_read_chunk_bytes=67108864"));
+}
+
 TEST(JobConfigTest, OnlyNcclRunsOnAGpu) {
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.device = "gpu"; }),
             "--device=gpu: must be cpu, cuda:N (a GPU's number) or cuda:LOCAL_RANK");
@@ -134,6 +149,9 @@ TEST(JobConfigTest, AChildReadsBackWhatItsParentWrote) {
   config.optimizer.momentum = 1.0 / 3;
   config.lease = absl::Milliseconds(2500);
   config.evaluate = false;
+  config.ps_link = "grpc_uds";
+  config.grpc = {1 << 20, 2 << 20, 3 << 20, 4 << 20, false, true};
+  config.malloc = "stock";
   config.out = "a folder";
   config.trial = 2;
   const std::vector<std::string> flags = config.ToFlags();
@@ -148,6 +166,9 @@ TEST(JobConfigTest, AChildReadsBackWhatItsParentWrote) {
   EXPECT_EQ(read.optimizer.momentum, 1.0 / 3);
   EXPECT_EQ(read.lease, absl::Milliseconds(2500));
   EXPECT_EQ(read.out, "a folder");
+  EXPECT_EQ(read.ps_link, "grpc_uds");
+  EXPECT_EQ(read.grpc.Settings(), config.grpc.Settings());
+  EXPECT_EQ(read.malloc, "stock");
 }
 
 }  // namespace
