@@ -28,12 +28,12 @@
 #include "allreduce/all_reducer.h"
 #include "allreduce/patience.h"
 #include "allreduce/shm/direct_board.h"
-#include "allreduce/shm/own_memory.h"
-#include "allreduce/shm/peer_memory.h"
 #include "common/element_range.h"
 #include "common/group.h"
 #include "common/mutex.h"
 #include "common/network/socket.h"
+#include "common/shared_memory/own_memory.h"
+#include "common/shared_memory/peer_memory.h"
 
 namespace ringside {
 

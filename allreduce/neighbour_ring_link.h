@@ -14,10 +14,10 @@
 #include "allreduce/patience.h"
 #include "allreduce/ring_ends.h"
 #include "allreduce/ring_link.h"
-#include "allreduce/shm/own_memory.h"
 #include "allreduce/shm/shm_ring_ends.h"
 #include "common/group.h"
 #include "common/network/socket.h"
+#include "common/shared_memory/own_memory.h"
 
 namespace ringside {
 

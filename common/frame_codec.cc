@@ -28,7 +28,7 @@ enum Position : size_t {
   kElementsAt = 40,
   kPayloadBytesAt = 44,
   kWeightAt = 48,
-  kReservedAt = 56,
+  kLocationAt = 56,
 };
 
 constexpr uint8_t kFiniteFlag = 1;
@@ -67,6 +67,7 @@ EncodedFrameHeader EncodeFrameHeader(const FrameHeader& header) {
   le::Store32(&bytes[kElementsAt], header.elements);
   le::Store32(&bytes[kPayloadBytesAt], static_cast<uint32_t>(header.payload_bytes()));
   le::Store64(&bytes[kWeightAt], header.weight);
+  le::Store64(&bytes[kLocationAt], header.location);
   return bytes;
 }
 
@@ -89,7 +90,10 @@ absl::StatusOr<FrameHeader> DecodeFrameHeader(absl::Span<const uint8_t> bytes) {
   if (bytes[kDtypeAt] > static_cast<uint8_t>(WireDtype::kFloat16)) {
     return Malformed(absl::StrCat("unknown dtype ", static_cast<int>(bytes[kDtypeAt])));
   }
-  if ((bytes[kFlagsAt] & ~kFiniteFlag) != 0 || le::Load64(&bytes[kReservedAt]) != 0) {
+  // The frames of a ring have their own way to say where a payload lies (ring_mailbox.h).
+  const uint64_t location = le::Load64(&bytes[kLocationAt]);
+  const bool of_ring = kind > static_cast<uint8_t>(FrameKind::kResult);
+  if ((bytes[kFlagsAt] & ~kFiniteFlag) != 0 || (of_ring && location != 0)) {
     return Malformed("reserved bits are set");
   }
   FrameHeader header;
@@ -104,6 +108,7 @@ absl::StatusOr<FrameHeader> DecodeFrameHeader(absl::Span<const uint8_t> bytes) {
   header.offset = le::Load64(&bytes[kOffsetAt]);
   header.elements = le::Load32(&bytes[kElementsAt]);
   header.weight = le::Load64(&bytes[kWeightAt]);
+  header.location = location;
   if (header.payload_bytes() > kMaxFramePayloadBytes) {
     return Malformed(absl::StrCat(header.elements, " elements, more than the limit of ",
                                   kMaxFramePayloadBytes, " bytes"));

@@ -50,19 +50,37 @@ struct FrameHeader {
   uint64_t offset = 0;  // elements from the start of the bucket
   uint32_t elements = 0;
   uint64_t weight = 0;  // samples behind the gradient
+  // Where in the sender's shared memory the payload lies, as LocationOf makes it; 0: it follows the
+  // header.
+  uint64_t location = 0;
 
   int64_t payload_bytes() const { return static_cast<int64_t>(elements) * BytesPerElement(dtype); }
   friend bool operator==(const FrameHeader& a, const FrameHeader& b);
 };
+
+// A segment of the memory that the sender shares (common/shared_memory) and bytes from its start,
+// in one word: the segment's number + 1 in the top byte, the offset in the others. REQUIRES:
+// segment < 255 and offset < 2^56.
+constexpr int kLocationOffsetBits = 56;
+constexpr uint64_t LocationOf(uint32_t segment, uint64_t offset) {
+  return (uint64_t{segment} + 1) << kLocationOffsetBits | offset;
+}
+// REQUIRES for both: location is not 0. A location without a segment gives a number that none has.
+constexpr uint32_t SegmentOf(uint64_t location) {
+  return static_cast<uint32_t>(location >> kLocationOffsetBits) - 1;
+}
+constexpr uint64_t OffsetOf(uint64_t location) {
+  return location & ((uint64_t{1} << kLocationOffsetBits) - 1);
+}
 
 using EncodedFrameHeader = std::array<uint8_t, kFrameHeaderBytes>;
 
 EncodedFrameHeader EncodeFrameHeader(const FrameHeader& header);
 
 // INVALID_ARGUMENT, naming what is wrong: not 64 bytes, wrong magic or version, unknown kind or
-// dtype, reserved bytes set, more than 1 MiB of payload, payload bytes that differ from elements
-// times the size of the dtype. Whether offset and length fit the bucket is for the receiver to
-// check, who knows the plan.
+// dtype, reserved bits set, a location in a frame of a ring, more than 1 MiB of payload, payload
+// bytes that differ from elements times the size of the dtype. Whether offset and length fit the
+// bucket, and the location the memory, is for the receiver to check, who knows plan and memory.
 absl::StatusOr<FrameHeader> DecodeFrameHeader(absl::Span<const uint8_t> bytes);
 
 // "push of step 3 bucket 1 offset 0 (262144 elements) from 2", for error messages.

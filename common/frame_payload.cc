@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include "common/check.h"
@@ -10,11 +11,20 @@
 namespace ringside {
 namespace {
 
-// Pieces are rarely aligned for floats. They are brought to aligned memory in blocks that stay in
-// the first-level cache, which costs little next to the memory traffic of the addition itself.
+// Pieces that a transport cut are rarely aligned for floats. They are brought to aligned memory in
+// blocks that stay in the first-level cache, which costs little next to the memory traffic of the
+// addition itself.
 constexpr size_t kBlockFloats = 1024;
 
-void AddUnaligned(const uint8_t* bytes, absl::Span<float> sum) {
+bool IsAligned(const uint8_t* bytes) {
+  return reinterpret_cast<uintptr_t>(bytes) % alignof(float) == 0;
+}
+
+void AddFloats(const uint8_t* bytes, absl::Span<float> sum) {
+  if (IsAligned(bytes)) {
+    Add(sum, {reinterpret_cast<const float*>(bytes), sum.size()}, sum);
+    return;
+  }
   alignas(64) float block[kBlockFloats];
   for (size_t at = 0; at < sum.size(); at += kBlockFloats) {
     const size_t count = std::min(kBlockFloats, sum.size() - at);
@@ -32,8 +42,19 @@ int64_t FramePayload::bytes() const {
   return sum;
 }
 
-void FramePayload::CopyTo(absl::Span<float> out) const {
+absl::Span<const float> FramePayload::AsFloats() const {
+  if (pieces_.size() != 1 || pieces_[0].size() % sizeof(float) != 0) return {};
+  if (!IsAligned(pieces_[0].data())) return {};
+  return {reinterpret_cast<const float*>(pieces_[0].data()), pieces_[0].size() / sizeof(float)};
+}
+
+void FramePayload::CopyTo(absl::Span<float> out, int64_t whole_elements) const {
   RINGSIDE_CHECK(bytes() == static_cast<int64_t>(out.size() * sizeof(float)));
+  const absl::Span<const float> floats = AsFloats();
+  if (!floats.empty()) {
+    CopyPart(floats, out, whole_elements);
+    return;
+  }
   auto* position = reinterpret_cast<uint8_t*>(out.data());
   for (const Piece& piece : pieces_) {
     if (piece.empty()) continue;
@@ -52,12 +73,12 @@ void FramePayload::AddTo(absl::Span<float> sum) const {
       split[split_bytes++] = piece.front();
       piece.remove_prefix(1);
       if (split_bytes == sizeof(float)) {
-        AddUnaligned(split, sum.subspan(done++, 1));
+        AddFloats(split, sum.subspan(done++, 1));
         split_bytes = 0;
       }
     }
     const size_t whole = piece.size() / sizeof(float);
-    AddUnaligned(piece.data(), sum.subspan(done, whole));
+    AddFloats(piece.data(), sum.subspan(done, whole));
     done += whole;
     piece.remove_prefix(whole * sizeof(float));
     for (uint8_t byte : piece) split[split_bytes++] = byte;

@@ -31,8 +31,14 @@ class FramePayload {
   // Live as long as this object.
   const std::vector<Piece>& pieces() const { return pieces_; }
 
-  // out[i] = payload[i]. REQUIRES: bytes() is four times the length of `out`.
-  void CopyTo(absl::Span<float> out) const;
+  // The payload itself, where it lies in one piece as floats do, as in shared memory; else, or
+  // where it is empty, nothing. Lives as long as this object.
+  absl::Span<const float> AsFloats() const;
+
+  // out[i] = payload[i]. `out` may be a part of a buffer of `whole_elements` which is filled part
+  // by part: where that is larger than the caches, stores go past them, if there are AsFloats.
+  // REQUIRES: bytes() is four times the length of `out`.
+  void CopyTo(absl::Span<float> out, int64_t whole_elements = 0) const;
   // sum[i] = sum[i] + payload[i], by Add of common/reduction.h. REQUIRES: the same.
   void AddTo(absl::Span<float> sum) const;
 

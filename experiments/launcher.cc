@@ -133,20 +133,10 @@ absl::Status Launcher::SpawnAll() {
 std::vector<std::string> Launcher::ArgumentsOf(const MemberId& member) const {
   std::vector<std::string> arguments = {
       absl::StrCat("--coordinator=", ToString(coordinator_->endpoint()))};
-  if (member.role() == ROLE_SHARD) {
-    arguments.push_back(absl::StrCat("--shard=", member.rank()));
-    arguments.push_back(absl::StrCat("--workers=", config_.job.workers));
-    arguments.push_back(absl::StrCat("--ps_shards=", config_.job.ps_shards));
-    arguments.push_back(
-        absl::StrCat("--step_timeout=", absl::FormatDuration(config_.job.step_timeout)));
-    arguments.push_back(
-        absl::StrCat("--join_timeout=", absl::FormatDuration(config_.job.join_timeout)));
-    arguments.push_back(absl::StrCat("--snapshot_dir=", config_.job.snapshot_folder()));
-  } else {
-    arguments.push_back(absl::StrCat("--rank=", member.rank()));
-    const std::vector<std::string> flags = config_.job.ToFlags();
-    arguments.insert(arguments.end(), flags.begin(), flags.end());
-  }
+  const char* const number = member.role() == ROLE_SHARD ? "--shard=" : "--rank=";
+  arguments.push_back(absl::StrCat(number, member.rank()));
+  const std::vector<std::string> flags = config_.job.ToFlags();
+  arguments.insert(arguments.end(), flags.begin(), flags.end());
   const std::vector<std::string> network = NetworkFlags(config_.network);
   arguments.insert(arguments.end(), network.begin(), network.end());
   return arguments;

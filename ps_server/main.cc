@@ -30,8 +30,8 @@ constexpr char kUsage[] =
     "join.\n"
     "`ringside run --strategy=ps` starts all processes of a job on this machine.\n"
     "\n"
-    "Flags and their defaults; only those of the network, --step_timeout and --join_timeout matter "
-    "here:\n";
+    "Flags and their defaults; only those of the network, --grpc_..., --malloc, --step_timeout and "
+    "--join_timeout matter here:\n";
 
 absl::StatusOr<ringside::ServerConfig> ConfigFrom(const ringside::CommandLine& command_line) {
   if (!command_line.positional.empty()) {
@@ -63,7 +63,6 @@ void EndOnSignal(const std::weak_ptr<ringside::ShardProcess>& process) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  ringside::KeepFreedMemory();
   ringside::SetLogName("ps_server");
   const auto command_line = ringside::ParseFlags(argc, argv);
   if (!command_line.ok()) return ringside::ExitStatus(command_line.status());
@@ -73,6 +72,7 @@ int main(int argc, char** argv) {
   }
   const auto config = ConfigFrom(*command_line);
   if (!config.ok()) return ringside::ExitStatus(config.status());
+  ringside::SetUpAllocator(config->malloc);
   ringside::SetLogName(absl::StrCat("shard ", config->shard));
   const auto process = std::make_shared<ringside::ShardProcess>(*config);
   EndOnSignal(process);

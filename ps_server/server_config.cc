@@ -25,6 +25,11 @@ absl::StatusOr<ServerConfig> MakeServerConfig(const JobConfig& job, const Proces
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeastOne("ps_shards", job.ps_shards));
   RINGSIDE_RETURN_IF_ERROR(RequirePositive("step_timeout", job.step_timeout));
   RINGSIDE_RETURN_IF_ERROR(RequirePositive("join_timeout", job.join_timeout));
+  RINGSIDE_RETURN_IF_ERROR(job.grpc.Validate());
+  if (job.malloc != "tuned" && job.malloc != "stock") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--malloc=", job.malloc, ": must be one of tuned, stock"));
+  }
   if (process.rank.has_value() && (*process.rank < 0 || *process.rank >= job.ps_shards)) {
     return absl::InvalidArgumentError(absl::StrCat("--shard=", *process.rank,
                                                    ": must be from 0 to ", job.ps_shards - 1,
@@ -50,6 +55,8 @@ absl::StatusOr<ServerConfig> MakeServerConfig(const JobConfig& job, const Proces
   config.network = process.network;
   config.token = process.token;
   config.snapshot_folder = job.snapshot_folder();
+  config.grpc = job.grpc;
+  config.malloc = job.malloc;
   config.step_timeout = job.step_timeout;
   config.join_timeout = job.join_timeout;
   return config;

@@ -12,6 +12,7 @@
 #include "common/launch/launch_identity.h"
 #include "common/network/bind_address.h"
 #include "common/network/endpoint.h"
+#include "common/network/grpc_tuning.h"
 
 namespace ringside {
 
@@ -23,12 +24,14 @@ struct ServerConfig {
   NetworkOptions network;
   std::string token;
   std::string snapshot_folder;  // empty: none
+  GrpcTuning grpc;              // as the workers have it; the coordinator compares
+  std::string malloc;           // the same
   absl::Duration step_timeout;  // see ShardExecutor::Config
   absl::Duration join_timeout;
 };
 
 // INVALID_ARGUMENT or FAILED_PRECONDITION, by flag or variable: no or a wrong shard number, too few
-// shards or workers, no coordinator, a deadline that is not positive. `shards_given`: whether
+// shards or workers, no coordinator, a setting that is not allowed. `shards_given`: whether
 // --ps_shards was, which a launcher's environment must then agree with.
 absl::StatusOr<ServerConfig> MakeServerConfig(const JobConfig& job, const ProcessConfig& process,
                                               bool shards_given, const Environment& environment);

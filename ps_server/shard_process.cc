@@ -65,10 +65,20 @@ absl::Status ShardProcess::Run() {
 absl::Status ShardProcess::Listen() {
   RINGSIDE_ASSIGN_OR_RETURN(const BindAddress bind,
                             ChooseBindAddress(config_.network, config_.coordinator));
-  RINGSIDE_ASSIGN_OR_RETURN(server_, StartGrpcServer(bind, [this](grpc::ServerBuilder* builder) {
-                              builder->RegisterCallbackGenericService(&service_);
-                              builder->RegisterService(&elections_);
-                            }));
+  GrpcServerOptions options;
+  options.tuning = config_.grpc;
+  options.local = true;
+  const auto add_services = [this](grpc::ServerBuilder* builder) {
+    builder->RegisterCallbackGenericService(&service_);
+    builder->RegisterService(&elections_);
+  };
+  RINGSIDE_ASSIGN_OR_RETURN(server_, StartGrpcServer(bind, add_services, options));
+  absl::StatusOr<std::unique_ptr<ListeningSocket>> memory = ListeningSocket::BindLocal();
+  if (memory.ok()) {
+    memory_listener_ = *std::move(memory);
+  } else {
+    LogWarning(absl::StrCat(memory.status().message(), "; no worker shares memory"));
+  }
   return absl::OkStatus();
 }
 
@@ -76,6 +86,9 @@ absl::Status ShardProcess::Join() {
   JoinRequest request;
   *request.mutable_member()->mutable_id() = ShardId(config_.shard);
   request.mutable_member()->set_data_endpoint(ToString(server_.endpoint));
+  request.mutable_member()->set_local_endpoint(server_.local);
+  if (memory_listener_ != nullptr)
+    request.mutable_member()->set_memory_endpoint(memory_listener_->name());
   *request.mutable_member()->mutable_host() = ReadHostIdentity();
   request.mutable_member()->set_pid(getpid());
   request.set_token(config_.token);
@@ -85,6 +98,8 @@ absl::Status ShardProcess::Join() {
   settings["strategy"] = "ps";
   settings["workers"] = absl::StrCat(config_.workers);
   settings["ps_shards"] = absl::StrCat(config_.num_shards);
+  settings["malloc"] = config_.malloc;
+  for (const auto& [name, value] : config_.grpc.Settings()) settings[name] = value;
   request.set_timeout_ms(absl::ToInt64Milliseconds(config_.join_timeout));
   RINGSIDE_ASSIGN_OR_RETURN(
       client_, CoordinatorClient::Join({config_.coordinator, config_.join_timeout}, request));
@@ -96,6 +111,7 @@ absl::Status ShardProcess::Serve() {
   maker.shard = config_.shard;
   maker.job = Sha256Hex(absl::string_view(config_.token));
   maker.snapshot_folder = config_.snapshot_folder;
+  maker.placement = ResultPlacement();
   maker.on_election = [this](const ParameterShard::Election& election) {
     elections_.Announce(election);
   };
@@ -150,6 +166,7 @@ absl::Status ShardProcess::ServeEpoch(uint32_t recovery,
                                       const absl::optional<ShardMaker::States>& states) {
   RINGSIDE_ASSIGN_OR_RETURN(
       auto shard, states.has_value() ? maker_->MakeRecovered(*states) : maker_->MakeFresh());
+  const SharedArenas results(shard->result_arenas());
   const ShardLayout& layout = maker_->layout();
   ShardExecutor::Config config{config_.shard, layout.world_size, config_.step_timeout};
   config.progress_is_enough = maker_->settings().policy.mode != PsMode::kSync;
@@ -165,12 +182,41 @@ absl::Status ShardProcess::ServeEpoch(uint32_t recovery,
   RINGSIDE_RETURN_IF_ERROR(FollowElections(recovery, executor));
   const uint32_t generation = client_->membership().generation();
   elections_.Serve(generation, recovery);
-  service_.Serve({layout.world_size, generation, maker_->plan().hash(), recovery}, executor);
+  service_.Serve({layout.world_size, generation, maker_->plan().hash(), recovery, results},
+                 executor);
+  // Calls of workers that are ahead wait in the socket for the next epoch.
+  const std::unique_ptr<MemoryAcceptor> acceptor = ShareMemory(results);
   const absl::Status status = executor->Await();
   follower_.reset();
   MutexLock lock(&mutex_);
   current_ = nullptr;
   return status;
+}
+
+Arena::Placement ShardProcess::ResultPlacement() const {
+  const Membership& membership = client_->membership();
+  const auto link = membership.settings().find("ps_link");
+  const bool wanted = memory_listener_ != nullptr && link != membership.settings().end() &&
+                      (link->second == "auto" || link->second == "shm");
+  const HostIdentity& own = membership.shards(config_.shard).host();
+  const bool near =
+      std::any_of(membership.workers().begin(), membership.workers().end(),
+                  [&own](const Member& worker) { return SameHost(own, worker.host()); });
+  return wanted && near ? Arena::Placement::kShared : Arena::Placement::kHeap;
+}
+
+std::unique_ptr<MemoryAcceptor> ShardProcess::ShareMemory(const SharedArenas& results) {
+  if (memory_listener_ == nullptr) return nullptr;
+  MemoryAcceptor::Config config;
+  config.shard = config_.shard;
+  config.generation = client_->membership().generation();
+  config.world_size = maker_->layout().world_size;
+  config.token = config_.token;
+  config.arenas = results;
+  config.admit = [this](int rank, std::shared_ptr<const PeerMemory> memory) {
+    return service_.AdmitMemory(rank, std::move(memory));
+  };
+  return std::make_unique<MemoryAcceptor>(memory_listener_.get(), std::move(config));
 }
 
 absl::Status ShardProcess::StepClosed(uint64_t step, ParameterShard* shard) {

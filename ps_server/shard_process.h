@@ -16,8 +16,11 @@
 #include "common/coordinator/coordinator_client.h"
 #include "common/mutex.h"
 #include "common/network/grpc_server.h"
+#include "common/network/socket.h"
+#include "common/shared_memory/shared_arenas.h"
 #include "ps_server/election_follower.h"
 #include "ps_server/election_service.h"
+#include "ps_server/memory_acceptor.h"
 #include "ps_server/server_config.h"
 #include "ps_server/shard_executor.h"
 #include "ps_server/shard_maker.h"
@@ -51,6 +54,9 @@ class ShardProcess {
   absl::StatusOr<ShardMaker::States> Meet(uint32_t recovery);
   // From one loss to the next, or to the end. No states: the job begins.
   absl::Status ServeEpoch(uint32_t recovery, const absl::optional<ShardMaker::States>& states);
+  // Where results are to lie: shared, if some worker of this host may read them there.
+  Arena::Placement ResultPlacement() const;
+  std::unique_ptr<MemoryAcceptor> ShareMemory(const SharedArenas& results);
   absl::Status StepClosed(uint64_t step, ParameterShard* shard);
   absl::Status FollowElections(uint32_t recovery, ShardExecutor* executor);
   // Stops the epoch, if there is one, and every later one that is not after `recovery`.
@@ -62,6 +68,7 @@ class ShardProcess {
   const ServerConfig config_;
   ShardService service_;
   ElectionService elections_;
+  std::unique_ptr<ListeningSocket> memory_listener_;  // null: there are none on this system
   std::unique_ptr<ShardMaker> maker_;
   // One for each epoch; streams of earlier ones may still refer to theirs.
   std::vector<std::unique_ptr<ShardExecutor>> executors_;

@@ -68,7 +68,8 @@ grpc::ServerGenericBidiReactor* ShardService::CreateReactor(
       context,
       WorkerStream::Hello{MetadataValue(*context, kRankKey),
                           MetadataValue(*context, kGenerationKey),
-                          MetadataValue(*context, kPlanKey), MetadataValue(*context, kRecoveryKey)},
+                          MetadataValue(*context, kPlanKey), MetadataValue(*context, kRecoveryKey),
+                          MetadataValue(*context, kMemoryKey)},
       [this](WorkerStream* stream) { StreamDone(stream); });
   WorkerStream* stream = owned.get();
   MutexLock lock(&mutex_);
@@ -87,8 +88,13 @@ void ShardService::AdmitOrRefuse(WorkerStream* stream) {
     stream->Close(rank.status());
     return;
   }
+  absl::StatusOr<std::shared_ptr<const PeerMemory>> memory = MemoryOf(*rank, stream->hello());
+  if (!memory.ok()) {
+    stream->Close(memory.status());
+    return;
+  }
   // A worker that gave up while its stream was parked may come again.
-  if (!stream->Admit(shard_, *rank, executor_)) return;
+  if (!stream->Admit(shard_, *rank, *std::move(memory), executor_)) return;
   by_rank_[*rank] = stream;
   taken_[*rank] = true;
 }
@@ -117,6 +123,26 @@ absl::StatusOr<int> ShardService::AdmissibleRank(const WorkerStream::Hello& hell
   return rank;
 }
 
+absl::StatusOr<std::shared_ptr<const PeerMemory>> ShardService::MemoryOf(
+    int rank, const WorkerStream::Hello& hello) {
+  if (hello.memory.empty()) return std::shared_ptr<const PeerMemory>();
+  const auto found = memories_.find(rank);
+  if (found == memories_.end() || absl::StrCat(found->second.ticket) != hello.memory) {
+    return absl::FailedPreconditionError(absl::StrCat("shard ", shard_, " refuses worker ", rank,
+                                                      ": it knows no memory by ticket ",
+                                                      hello.memory));
+  }
+  std::shared_ptr<const PeerMemory> memory = std::move(found->second.memory);
+  memories_.erase(found);
+  return memory;
+}
+
+uint64_t ShardService::AdmitMemory(int rank, std::shared_ptr<const PeerMemory> memory) {
+  MutexLock lock(&mutex_);
+  memories_[rank] = {++last_ticket_, std::move(memory)};
+  return last_ticket_;
+}
+
 void ShardService::StreamDone(WorkerStream* stream) {
   std::unique_ptr<WorkerStream> owned;  // deleted without the lock
   MutexLock lock(&mutex_);
@@ -128,12 +154,36 @@ void ShardService::StreamDone(WorkerStream* stream) {
   streams_.erase(found);
 }
 
+class ShardService::Outgoing {
+ public:
+  Outgoing(const ParameterShard::Result& result, const SharedArenas& arenas)
+      : result_(result), located_(result.header) {
+    const auto location = arenas.Locate({reinterpret_cast<const uint8_t*>(result.values.data()),
+                                         result.values.size() * sizeof(float)});
+    if (location.has_value()) located_.location = LocationOf(location->segment, location->offset);
+  }
+
+  void SendOn(WorkerStream* stream) {
+    if (located_.location != 0 && stream->shares_memory()) {
+      stream->Send(located_, grpc::Slice());
+      return;
+    }
+    if (payload_.size() == 0) payload_ = SharedSlice(result_);
+    stream->Send(result_.header, payload_);
+  }
+
+ private:
+  const ParameterShard::Result& result_;
+  FrameHeader located_;
+  grpc::Slice payload_;  // one for all
+};
+
 void ShardService::Send(const ParameterShard::Result& result) {
-  const grpc::ByteBuffer frame = MakeFrame(result.header, SharedSlice(result));
   MutexLock lock(&mutex_);
+  Outgoing outgoing(result, job_.results);
   for (int worker = 0; worker < job_.world_size; ++worker) {
     if (result.worker != ParameterShard::kEveryWorker && result.worker != worker) continue;
-    if (by_rank_[worker] != nullptr) by_rank_[worker]->Send(frame, result.header.payload_bytes());
+    if (by_rank_[worker] != nullptr) outgoing.SendOn(by_rank_[worker]);
   }
 }
 

@@ -7,7 +7,7 @@
 //
 // A stream is refused with UNAUTHENTICATED (wrong token), INVALID_ARGUMENT (rank that is none),
 // FAILED_PRECONDITION (rank outside the job or already connected, another generation, another
-// bucket plan) or UNIMPLEMENTED (another method).
+// bucket plan, a ticket for memory that is not shared) or UNIMPLEMENTED (another method).
 //
 // Thread-safe. It must outlive the server and the executor; the executor must outlive the server.
 #ifndef RINGSIDE_PS_SERVER_SHARD_SERVICE_H_
@@ -24,6 +24,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/mutex.h"
+#include "common/shared_memory/peer_memory.h"
+#include "common/shared_memory/shared_arenas.h"
 #include "common/traffic.h"
 #include "ps_server/shard_executor.h"
 #include "ps_server/worker_stream.h"
@@ -38,6 +40,7 @@ class ShardService final : public grpc::CallbackGenericService, public ShardExec
     uint32_t generation = 0;
     std::string plan_hash;
     uint32_t recovery = 0;  // losses of shards made good before
+    SharedArenas results;   // where results lie; what is in none of them is sent
   };
 
   ShardService(int shard, std::string token);
@@ -47,6 +50,10 @@ class ShardService final : public grpc::CallbackGenericService, public ShardExec
   // after each loss of a shard that is made good: then all earlier streams have been closed, and
   // their executor must live on.
   void Serve(Job job, ShardExecutor* executor);
+
+  // Worker `rank` has mapped Job::results, and the shard `memory`. Returns the ticket by which the
+  // worker's next stream refers to it, never 0. A later call for the same rank replaces it.
+  uint64_t AdmitMemory(int rank, std::shared_ptr<const PeerMemory> memory);
 
   // Of all streams so far.
   TrafficCounters traffic() const;
@@ -59,8 +66,19 @@ class ShardService final : public grpc::CallbackGenericService, public ShardExec
   void CloseAll(const absl::Status& failure) override;
 
  private:
+  struct Memory {
+    uint64_t ticket = 0;
+    std::shared_ptr<const PeerMemory> memory;
+  };
+  // A result, for streams with and without shared memory; each half is made when it is needed.
+  class Outgoing;
+
   void AdmitOrRefuse(WorkerStream* stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<int> AdmissibleRank(const WorkerStream::Hello& hello) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // What the worker shares with the stream; null: it shares nothing.
+  absl::StatusOr<std::shared_ptr<const PeerMemory>> MemoryOf(int rank,
+                                                             const WorkerStream::Hello& hello)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void StreamDone(WorkerStream* stream);
 
@@ -77,6 +95,8 @@ class ShardService final : public grpc::CallbackGenericService, public ShardExec
   std::map<WorkerStream*, std::unique_ptr<WorkerStream>> streams_ ABSL_GUARDED_BY(mutex_);
   std::vector<WorkerStream*> by_rank_ ABSL_GUARDED_BY(mutex_);  // null: none, or done
   std::vector<bool> taken_ ABSL_GUARDED_BY(mutex_);
+  std::map<int, Memory> memories_ ABSL_GUARDED_BY(mutex_);  // by rank, until a stream takes it
+  uint64_t last_ticket_ ABSL_GUARDED_BY(mutex_) = 0;
   TrafficCounters traffic_of_done_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "common/network/grpc_frame.h"
 #include "common/network/grpc_status.h"
 #include "common/status_macros.h"
 
@@ -18,10 +17,17 @@ int WorkerStream::rank() const {
   return rank_;
 }
 
-bool WorkerStream::Admit(int shard, int rank, ShardExecutor* executor) {
+bool WorkerStream::shares_memory() const {
+  MutexLock lock(&mutex_);
+  return memory_ != nullptr;
+}
+
+bool WorkerStream::Admit(int shard, int rank, std::shared_ptr<const PeerMemory> memory,
+                         ShardExecutor* executor) {
   MutexLock lock(&mutex_);
   if (finished_) return false;
   rank_ = rank;
+  memory_ = std::move(memory);
   executor_ = executor;
   context_->AddInitialMetadata(kShardKey, absl::StrCat(shard));
   StartSendInitialMetadata();
@@ -37,7 +43,7 @@ void WorkerStream::StartNextRead() {
 
 void WorkerStream::OnReadDone(bool ok) {
   absl::Status malformed;
-  if (ok) malformed = TakeFrame();
+  if (ok) malformed = TakeFrames();
   MutexLock lock(&mutex_);
   reading_ = false;
   if (!ok) {
@@ -51,32 +57,30 @@ void WorkerStream::OnReadDone(bool ok) {
   }
 }
 
-// Hands the received frame to the executor.
-absl::Status WorkerStream::TakeFrame() {
+// Hands the received frames to the executor.
+absl::Status WorkerStream::TakeFrames() {
   grpc::ByteBuffer message;
   message.Swap(&incoming_);
-  absl::StatusOr<ReceivedFrame> frame = SplitFrame(message);
   ShardExecutor* executor = nullptr;
   {
     MutexLock lock(&mutex_);
-    absl::Status status = frame.status();
-    if (status.ok() && static_cast<int64_t>(frame->header.sender) != rank_) {
+    absl::Status status = SplitMessage(message, memory_, &frames_);
+    for (auto frame = frames_.begin(); frame != frames_.end() && status.ok(); ++frame) {
+      if (static_cast<int64_t>(frame->header.sender) == rank_) continue;
       status = absl::InvalidArgumentError(
           absl::StrCat(Describe(frame->header), ": it came on the stream of worker ", rank_));
     }
     if (!status.ok()) {
+      frames_.clear();
       executor_->StreamEnded(rank_, status);
       return status;
     }
-    ++frames_in_flight_;
-    if (frame->header.elements > 0) {
-      traffic_.payload_bytes_received += frame->header.payload_bytes();
-      traffic_.header_bytes_received += static_cast<int64_t>(kFrameHeaderBytes);
-      ++traffic_.messages_received;
-    }
+    frames_in_flight_ += static_cast<int>(frames_.size());
+    for (const ReceivedFrame& frame : frames_) CountReceived(frame.header, &received_);
     executor = executor_;
   }
-  executor->PushFrame(frame->header, std::move(frame->payload));
+  for (ReceivedFrame& frame : frames_) executor->PushFrame(frame.header, std::move(frame.payload));
+  frames_.clear();
   return absl::OkStatus();
 }
 
@@ -86,26 +90,25 @@ void WorkerStream::FrameTaken() {
   StartNextRead();
 }
 
-void WorkerStream::Send(const grpc::ByteBuffer& frame, int64_t payload_bytes) {
+void WorkerStream::Send(const FrameHeader& header, const grpc::Slice& payload) {
   MutexLock lock(&mutex_);
   if (finished_) return;
-  outgoing_.push_back({frame, payload_bytes});
-  if (outgoing_.size() == 1) StartNextWrite();
+  outgoing_.Push(header, payload);
+  if (!writing_now_) StartNextWrite();
 }
 
 void WorkerStream::StartNextWrite() {
-  if (outgoing_.front().payload_bytes > 0) {
-    traffic_.payload_bytes_sent += outgoing_.front().payload_bytes;
-    traffic_.header_bytes_sent += static_cast<int64_t>(kFrameHeaderBytes);
-    ++traffic_.messages_sent;
-  }
-  StartWrite(&outgoing_.front().frame);
+  writing_now_ = true;
+  writing_ = outgoing_.NextMessage();
+  StartWrite(&writing_);
 }
 
 void WorkerStream::OnWriteDone(bool ok) {
   MutexLock lock(&mutex_);
-  outgoing_.pop_front();
-  if (!ok) outgoing_.clear();
+  writing_now_ = false;
+  writing_.Clear();
+  outgoing_.Written();
+  if (!ok) outgoing_.Clear();
   if (finished_) return;
   if (!outgoing_.empty()) {
     StartNextWrite();
@@ -129,7 +132,9 @@ void WorkerStream::FinishOnce(const absl::Status& status) {
 
 TrafficCounters WorkerStream::traffic() const {
   MutexLock lock(&mutex_);
-  return traffic_;
+  TrafficCounters sum = outgoing_.traffic();
+  sum += received_;
+  return sum;
 }
 
 void WorkerStream::OnDone() {

@@ -1,22 +1,32 @@
 // The server's end of one worker's stream of frames. A reactor: it never blocks and never folds.
 //
-// Reading: a frame is handed to the executor as it was received; the next read starts only while
-// fewer than kMaxFramesInFlight frames wait there. Writing: one write at a time; the queue holds
-// references to results, at most those of two steps, because a worker that does not read does not
-// push either.
+// Reading: a message is split, its frames are handed to the executor as they were received, and the
+// next read starts only while fewer than kMaxFramesInFlight frames wait there. Writing: one write
+// at a time; headers of results that lie in shared memory travel together.
+//
+// Memory, however long a worker stalls or however fast it sends: for its frames, at most
+// kMaxFramesInFlight of them with payload wait here and in the executor's queue (or
+// kMaxFramesInFlight - 1 + kMaxFramesPerMessage, where they are 64-byte headers that refer to the
+// worker's memory), one more message is being read, and gRPC holds what its flow-control window
+// lets the worker send ahead; then the worker has to wait. For results, the queue holds references
+// to the shard's arenas, headers and no payload, of at most two steps, because a worker that does
+// not read does not push either; gRPC copies none of what does not fit into the socket.
 #ifndef RINGSIDE_PS_SERVER_WORKER_STREAM_H_
 #define RINGSIDE_PS_SERVER_WORKER_STREAM_H_
 
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/grpcpp.h>
 
-#include <cstdint>
-#include <deque>
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "common/mutex.h"
+#include "common/network/frame_queue.h"
+#include "common/network/grpc_frame.h"
+#include "common/shared_memory/peer_memory.h"
 #include "common/traffic.h"
 #include "ps_server/shard_executor.h"
 
@@ -30,6 +40,7 @@ class WorkerStream final : public grpc::ServerGenericBidiReactor {
     std::string generation;
     std::string plan;
     std::string recovery;
+    std::string memory;  // ticket; empty: it shares none
   };
 
   // `on_done` is called once, last, when gRPC has let go of the stream: its owner deletes it there.
@@ -40,11 +51,15 @@ class WorkerStream final : public grpc::ServerGenericBidiReactor {
   // Of an admitted stream; -1 before.
   int rank() const;
 
-  // Tells the worker which shard welcomes it and starts reading. `executor` outlives the stream. At
-  // most once.
-  bool Admit(int shard, int rank, ShardExecutor* executor);
-  // Sends one frame, which carries `payload_bytes`; ignored when the stream is ending.
-  void Send(const grpc::ByteBuffer& frame, int64_t payload_bytes);
+  // Tells the worker which shard welcomes it and starts reading. `executor` outlives the stream.
+  // `memory` is what the worker shares, null: nothing; where it is not null, the worker has mapped
+  // the shard's. At most once. False: the stream is over already.
+  bool Admit(int shard, int rank, std::shared_ptr<const PeerMemory> memory,
+             ShardExecutor* executor);
+  bool shares_memory() const;
+  // Sends one frame; `payload` is empty where the header has a location. Ignored when the stream is
+  // ending.
+  void Send(const FrameHeader& header, const grpc::Slice& payload);
   // The executor has taken a frame.
   void FrameTaken();
   // Ends the stream with `status`, after the write in flight.
@@ -58,12 +73,7 @@ class WorkerStream final : public grpc::ServerGenericBidiReactor {
   void OnDone() override;
 
  private:
-  struct Outgoing {
-    grpc::ByteBuffer frame;
-    int64_t payload_bytes = 0;
-  };
-
-  absl::Status TakeFrame();
+  absl::Status TakeFrames();
   void StartNextRead() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void StartNextWrite() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void FinishOnce(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -73,7 +83,10 @@ class WorkerStream final : public grpc::ServerGenericBidiReactor {
   const Hello hello_;
   const std::function<void(WorkerStream*)> on_done_;
 
-  grpc::ByteBuffer incoming_;  // belongs to the read that is under way
+  // Belong to the read that is under way and to what follows it.
+  grpc::ByteBuffer incoming_;
+  std::vector<ReceivedFrame> frames_;
+  grpc::ByteBuffer writing_;  // belongs to the write that is under way
 
   mutable Mutex mutex_;
   int rank_ ABSL_GUARDED_BY(mutex_) = -1;
@@ -82,8 +95,10 @@ class WorkerStream final : public grpc::ServerGenericBidiReactor {
   bool reads_ended_ ABSL_GUARDED_BY(mutex_) = false;
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;  // no operation may be started any more
   int frames_in_flight_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::deque<Outgoing> outgoing_ ABSL_GUARDED_BY(mutex_);  // the first is being written
-  TrafficCounters traffic_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<const PeerMemory> memory_ ABSL_GUARDED_BY(mutex_);
+  FrameQueue outgoing_ ABSL_GUARDED_BY(mutex_);
+  bool writing_now_ ABSL_GUARDED_BY(mutex_) = false;
+  TrafficCounters received_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace ringside

@@ -7,11 +7,13 @@
 #include "common/logging.h"
 #include "common/status_macros.h"
 #include "common/suspects.h"
+#include "worker/shard_addresses.h"
 
 namespace ringside {
 
-CoordinatorRecovery::CoordinatorRecovery(CoordinatorClient* client, absl::Duration timeout)
-    : client_(client), timeout_(timeout), recovery_(client->membership().recovery()) {}
+CoordinatorRecovery::CoordinatorRecovery(CoordinatorClient* client, int rank,
+                                         absl::Duration timeout)
+    : client_(client), rank_(rank), timeout_(timeout), recovery_(client->membership().recovery()) {}
 
 absl::StatusOr<ShardRecovery::Meeting> CoordinatorRecovery::Meet(const absl::Status& failure,
                                                                  int64_t step,
@@ -32,10 +34,7 @@ absl::StatusOr<ShardRecovery::Meeting> CoordinatorRecovery::Meet(const absl::Sta
                          ", after: ", failure.message()));
     Meeting meeting;
     meeting.recovery = recovery;
-    for (const Member& shard : membership.shards()) {
-      RINGSIDE_ASSIGN_OR_RETURN(Endpoint endpoint, ParseEndpoint(shard.data_endpoint()));
-      meeting.shards.push_back(std::move(endpoint));
-    }
+    RINGSIDE_ASSIGN_OR_RETURN(meeting.shards, ShardAddresses(membership, rank_));
     const int workers = membership.workers_size();
     meeting.workers.assign(states->begin(), states->begin() + workers);
     meeting.snapshots.assign(states->begin() + workers, states->end());

@@ -15,13 +15,14 @@ namespace ringside {
 class CoordinatorRecovery final : public ShardRecovery {
  public:
   // `client` outlives the object. `timeout`: how long to wait for the others' states.
-  CoordinatorRecovery(CoordinatorClient* client, absl::Duration timeout);
+  CoordinatorRecovery(CoordinatorClient* client, int rank, absl::Duration timeout);
 
   absl::StatusOr<Meeting> Meet(const absl::Status& failure, int64_t step,
                                const std::string& state) override;
 
  private:
   CoordinatorClient* const client_;
+  const int rank_;  // of this worker
   const absl::Duration timeout_;
   uint32_t recovery_;  // the last one that was made good
 };

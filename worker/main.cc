@@ -46,7 +46,6 @@ absl::StatusOr<ringside::WorkerConfig> ConfigFrom(const ringside::CommandLine& c
 }  // namespace
 
 int main(int argc, char** argv) {
-  ringside::KeepFreedMemory();
   ringside::SetLogName("worker");
   const auto command_line = ringside::ParseFlags(argc, argv);
   if (!command_line.ok()) return ringside::ExitStatus(command_line.status());
@@ -56,6 +55,7 @@ int main(int argc, char** argv) {
   }
   const auto config = ConfigFrom(*command_line, argc, argv);
   if (!config.ok()) return ringside::ExitStatus(config.status());
+  ringside::SetUpAllocator(config->job.malloc);
   ringside::SetLogName(absl::StrCat("worker ", config->rank));
   return ringside::ExitStatus(ringside::WorkerJob(*config).Run());
 }

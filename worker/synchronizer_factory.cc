@@ -11,6 +11,7 @@
 #include "worker/coordinator_recovery.h"
 #include "worker/nccl_factory.h"
 #include "worker/ring_factory.h"
+#include "worker/shard_addresses.h"
 #include "worker/synchronizers/local_summer.h"
 #include "worker/synchronizers/ps_exchange.h"
 #include "worker/synchronizers/ps_summer.h"
@@ -46,27 +47,32 @@ class PsFactory final : public SynchronizerFactory {
   absl::StatusOr<Product> Make(const Meeting& meeting) override {
     const JobConfig& job = config_.job;
     const Group group = Group::World(job.workers, config_.rank, meeting.membership->generation());
-    std::vector<Endpoint> shards;
-    for (const Member& shard : meeting.membership->shards()) {
-      RINGSIDE_ASSIGN_OR_RETURN(Endpoint endpoint, DataEndpoint(shard));
-      shards.push_back(std::move(endpoint));
-    }
-    PsExchange::Config exchange{
-        group,           *meeting.plan,    std::move(shards), config_.token,
-        job.frame_bytes, job.step_timeout, job.step_timeout,  job.ps_policy(),
-        job.step_timeout};
+    PsExchange::Config exchange{group, *meeting.plan};
+    RINGSIDE_ASSIGN_OR_RETURN(exchange.shards, ShardAddresses(*meeting.membership, config_.rank));
+    exchange.token = config_.token;
+    exchange.frame_bytes = job.frame_bytes;
+    exchange.step_timeout = job.step_timeout;
+    exchange.connect_timeout = job.step_timeout;
+    exchange.ps_link = job.ps_link;
+    exchange.tuning = job.grpc;
+    exchange.gradients = meeting.gradients;
+    exchange.policy = job.ps_policy();
+    exchange.finish_timeout = job.step_timeout;
     // Nobody can say by how much the others are behind; a lost one is noticed by its lease.
     if (job.ps_policy().mode != PsMode::kSync) exchange.finish_timeout = kLongestTraining;
     if (meeting.membership->restart_timeout_ms() > 0) {
-      exchange.recovery =
-          std::make_shared<CoordinatorRecovery>(meeting.coordinator, job.step_timeout);
+      exchange.recovery = std::make_shared<CoordinatorRecovery>(meeting.coordinator, config_.rank,
+                                                                job.step_timeout);
     }
     RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<PsExchange> made,
                               PsExchange::Create(std::move(exchange)));
+    std::map<std::string, std::string> facts = {{"ps_link", made->links_in_force()}};
     if (!job.ps_policy().server_has_parameters()) {
-      return UpdateWith(std::make_unique<PsSummer>(std::move(made)), config_, *meeting.plan, {});
+      return UpdateWith(std::make_unique<PsSummer>(std::move(made)), config_, *meeting.plan,
+                        std::move(facts));
     }
     Product product;
+    product.facts = std::move(facts);
     product.synchronizer =
         std::make_unique<ServerUpdate>(*meeting.plan, config_.rank, std::move(made));
     return product;
@@ -91,9 +97,11 @@ absl::StatusOr<std::unique_ptr<SynchronizerFactory>> SynchronizerFactory::Create
 
 Arena::Placement SynchronizerFactory::GradientPlacement(const WorkerConfig& config) {
   const JobConfig& job = config.job;
-  const bool shared = job.strategy == "ring" && job.workers > 1 &&
-                      (job.ring_link == "auto" || job.ring_link == "shm");
-  return shared ? Arena::Placement::kShared : Arena::Placement::kHeap;
+  // Whether a neighbour or a shard is on this host is known only after joining.
+  const std::string& link = job.uses_servers() ? job.ps_link : job.ring_link;
+  const bool meets = job.uses_servers() || (job.strategy == "ring" && job.workers > 1);
+  return meets && (link == "auto" || link == "shm") ? Arena::Placement::kShared
+                                                    : Arena::Placement::kHeap;
 }
 
 absl::StatusOr<SynchronizerFactory::Product> SynchronizerFactory::UpdateWith(

@@ -33,8 +33,8 @@ class SynchronizerFactory {
   static absl::StatusOr<std::unique_ptr<SynchronizerFactory>> Create(const WorkerConfig& config);
   virtual ~SynchronizerFactory() = default;
 
-  // Where the trainer should put the gradients, so that neighbours can read them. Known before
-  // anything is opened.
+  // Where the trainer should put the gradients, so that neighbours or shards can read them. Known
+  // before anything is opened.
   static Arena::Placement GradientPlacement(const WorkerConfig& config);
 
   // Writes down where others connect to; nothing where nobody connects to a worker.

@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "allreduce/bench/rank_task.h"
-#include "allreduce/shm/peer_memory.h"
+#include "common/shared_memory/peer_memory.h"
 
 namespace ringside {
 

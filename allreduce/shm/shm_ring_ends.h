@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "allreduce/ring_ends.h"
-#include "allreduce/shm/own_memory.h"
-#include "allreduce/shm/peer_memory.h"
 #include "allreduce/shm/ring_mailbox.h"
 #include "common/network/socket.h"
+#include "common/shared_memory/own_memory.h"
+#include "common/shared_memory/peer_memory.h"
 
 namespace ringside {
 

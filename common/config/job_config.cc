@@ -108,6 +108,11 @@ const std::vector<std::string>& KnownStrategies() {
   return *known;
 }
 
+const std::vector<std::string>& KnownPsLinks() {
+  static const auto* known = new std::vector<std::string>{"auto", "grpc_tcp", "grpc_uds", "shm"};
+  return *known;
+}
+
 const std::vector<std::string>& KnownRingLinks() {
   static const auto* known = new std::vector<std::string>{"auto", "tcp", "uds", "shm", "grpc"};
   return *known;
@@ -127,6 +132,7 @@ absl::Status JobConfig::Validate() const {
   RINGSIDE_RETURN_IF_ERROR(RequireKnown("strategy", strategy, KnownStrategies()));
   RINGSIDE_RETURN_IF_ERROR(RequireBetween("workers", workers, 1, kMaxProcessesPerRole));
   RINGSIDE_RETURN_IF_ERROR(RequireBetween("ps_shards", ps_shards, 1, kMaxProcessesPerRole));
+  RINGSIDE_RETURN_IF_ERROR(RequireKnown("ps_link", ps_link, KnownPsLinks()));
   RINGSIDE_RETURN_IF_ERROR(RequireKnown("ring_link", ring_link, KnownRingLinks()));
   RINGSIDE_RETURN_IF_ERROR(RequireKnown("schedule", schedule, {"ring", "direct", "auto"}));
   RINGSIDE_RETURN_IF_ERROR(RequireKnown("wire_dtype", wire_dtype, {"fp32", "bf16", "fp16"}));
@@ -148,6 +154,8 @@ absl::Status JobConfig::Validate() const {
     return absl::InvalidArgumentError(absl::StrCat("--segment_bytes=", segment_bytes,
                                                    ": must be a multiple of 4 and at least 4"));
   }
+  RINGSIDE_RETURN_IF_ERROR(grpc.Validate());
+  RINGSIDE_RETURN_IF_ERROR(RequireKnown("malloc", malloc, {"tuned", "stock"}));
   RINGSIDE_RETURN_IF_ERROR(RequireKnown("model", model, KnownModels()));
   for (int64_t width : hidden) RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("hidden", width, 1));
   RINGSIDE_RETURN_IF_ERROR(RequireKnown("dataset", dataset, KnownDatasets()));
@@ -192,7 +200,7 @@ std::string JobConfig::snapshot_folder() const {
 }
 
 std::map<std::string, std::string> JobConfig::SharedSettings() const {
-  return {
+  std::map<std::string, std::string> settings = {
       {"strategy", strategy},
       {"workers", absl::StrCat(workers)},
       {"ps_shards", absl::StrCat(shards())},
@@ -200,6 +208,7 @@ std::map<std::string, std::string> JobConfig::SharedSettings() const {
       {"update", update},
       {"staleness", absl::StrCat(staleness)},
       {"backup_workers", absl::StrCat(backup_workers)},
+      {"ps_link", ps_link},
       {"ring_link", ring_link},
       {"schedule", schedule},
       {"wire_dtype", wire_dtype},
@@ -210,6 +219,7 @@ std::map<std::string, std::string> JobConfig::SharedSettings() const {
       {"bucket_bytes", absl::StrCat(bucket_bytes)},
       {"frame_bytes", absl::StrCat(frame_bytes)},
       {"segment_bytes", absl::StrCat(segment_bytes)},
+      {"malloc", malloc},
       {"model", model},
       {"hidden", absl::StrJoin(hidden, ",")},
       {"dataset", dataset},
@@ -236,6 +246,8 @@ std::map<std::string, std::string> JobConfig::SharedSettings() const {
       {"warmup_steps", absl::StrCat(warmup_steps)},
       {"snapshot_steps", absl::StrCat(snapshot_steps)},
   };
+  settings.merge(grpc.Settings());
+  return settings;
 }
 
 std::vector<std::string> JobConfig::ToFlags() const {

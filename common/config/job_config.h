@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "common/learning_rate.h"
 #include "common/network/bind_address.h"
+#include "common/network/grpc_tuning.h"
 #include "common/optimizer.h"
 #include "common/ps_policy.h"
 
@@ -24,9 +25,10 @@ struct JobConfig {
   int ps_shards = 1;             // used by ps alone, as all that follows with ps in its name
   std::string ps_mode = "sync";  // sync, async, ssp, backup
   std::string update =
-      "worker";            // worker, server: where the optimizer runs; modes but sync: server
-  int staleness = 0;       // of ssp
-  int backup_workers = 0;  // of backup
+      "worker";                  // worker, server: where the optimizer runs; modes but sync: server
+  int staleness = 0;             // of ssp
+  int backup_workers = 0;        // of backup
+  std::string ps_link = "auto";  // auto, grpc_tcp, grpc_uds, shm
   std::string ring_link = "auto";   // auto, tcp, uds, shm, grpc
   std::string schedule = "ring";    // ring, direct, auto: how an all-reduce moves its chunks
   std::string wire_dtype = "fp32";  // fp32, bf16, fp16: how gradients travel
@@ -37,6 +39,9 @@ struct JobConfig {
   int64_t bucket_bytes = 4 << 20;
   int64_t frame_bytes = 1 << 20;      // largest payload of one message, in all strategies
   int64_t segment_bytes = 256 << 10;  // of the ring: what is received, added and sent on at a time
+
+  GrpcTuning grpc;               // of the ports of the parameter server that carry gradients
+  std::string malloc = "tuned";  // tuned, stock: whether freed memory is kept
 
   // What is trained.
   std::string model = "mlp";                 // mlp, lenet
@@ -88,14 +93,15 @@ struct JobConfig {
   int64_t global_batch_size() const { return int64_t{batch_size} * workers; }
 
   // Flag name -> value, everything that must agree between the workers of a job. What may differ
-  // between processes (out, data_dir, snapshot_dir, deadlines of joining, what the coordinator alone
-  // acts on) is not in it.
+  // between processes (out, data_dir, snapshot_dir, deadlines of joining, what the coordinator
+  // alone acts on) is not in it.
   std::map<std::string, std::string> SharedSettings() const;
   // Every flag of the job as arguments for a child process.
   std::vector<std::string> ToFlags() const;
 };
 
 const std::vector<std::string>& KnownStrategies();
+const std::vector<std::string>& KnownPsLinks();
 const std::vector<std::string>& KnownRingLinks();
 const std::vector<std::string>& KnownModels();
 const std::vector<std::string>& KnownDatasets();

@@ -17,6 +17,8 @@ const ringside::JobConfig& Defaults() {
   return *defaults;
 }
 
+std::string OnOff(bool value) { return value ? "on" : "off"; }
+
 std::vector<std::string> Texts(const std::vector<int64_t>& numbers) {
   std::vector<std::string> texts;
   for (int64_t number : numbers) texts.push_back(absl::StrCat(number));
@@ -39,6 +41,9 @@ ABSL_FLAG(int, staleness, Defaults().staleness,
           "of --ps_mode=ssp: steps that a worker may be ahead of the slowest");
 ABSL_FLAG(int, backup_workers, Defaults().backup_workers,
           "of --ps_mode=backup: workers a step does not wait for");
+ABSL_FLAG(std::string, ps_link, Defaults().ps_link,
+          "transport between workers and shards: auto (shm on one host, grpc_tcp across hosts), "
+          "grpc_tcp, grpc_uds or shm");
 ABSL_FLAG(
     std::string, ring_link, Defaults().ring_link,
     "transport between neighbours of the ring: auto (shm on one host, tcp across hosts), tcp, "
@@ -48,7 +53,7 @@ ABSL_FLAG(std::string, schedule, Defaults().schedule,
           "direct) or auto");
 ABSL_FLAG(std::string, wire_dtype, Defaults().wire_dtype,
           "how gradients travel: fp32, bf16 or fp16; they are always added as fp32");
-ABSL_FLAG(std::string, overlap, Defaults().overlap ? "on" : "off",
+ABSL_FLAG(std::string, overlap, OnOff(Defaults().overlap),
           "off: communication starts when backward has ended, to see what overlap gains");
 ABSL_FLAG(std::string, device, Defaults().device, "of nccl: cpu, cuda:N or cuda:LOCAL_RANK");
 ABSL_FLAG(int64_t, segment_bytes, Defaults().segment_bytes,
@@ -60,6 +65,20 @@ ABSL_FLAG(int64_t, first_bucket_bytes, Defaults().first_bucket_bytes,
 ABSL_FLAG(int64_t, bucket_bytes, Defaults().bucket_bytes,
           "size at which every other bucket is closed");
 ABSL_FLAG(int64_t, frame_bytes, Defaults().frame_bytes, "payload of one message, at most 1 MiB");
+ABSL_FLAG(int64_t, grpc_max_frame_bytes, Defaults().grpc.max_frame_bytes,
+          "largest HTTP/2 frame between workers and shards; 0: gRPC's own, as for all grpc_ flags");
+ABSL_FLAG(int64_t, grpc_lookahead_bytes, Defaults().grpc.lookahead_bytes,
+          "flow-control window of a stream");
+ABSL_FLAG(int64_t, grpc_write_buffer_bytes, Defaults().grpc.write_buffer_bytes,
+          "what a stream buffers before a write has to wait");
+ABSL_FLAG(int64_t, grpc_read_chunk_bytes, Defaults().grpc.read_chunk_bytes,
+          "what one read from a socket asks for");
+ABSL_FLAG(std::string, grpc_bdp_probe, OnOff(Defaults().grpc.bdp_probe),
+          "on or off: the window follows an estimate of bandwidth times delay");
+ABSL_FLAG(std::string, grpc_tx_zerocopy, OnOff(Defaults().grpc.tx_zerocopy),
+          "on or off: MSG_ZEROCOPY on TCP");
+ABSL_FLAG(std::string, malloc, Defaults().malloc,
+          "tuned (memory is never given back to the system) or stock");
 ABSL_FLAG(std::string, model, Defaults().model, "mlp or lenet");
 ABSL_FLAG(std::vector<std::string>, hidden, Texts(Defaults().hidden),
           "widths of the hidden layers of the mlp, e.g. 256,128");
@@ -140,6 +159,24 @@ absl::StatusOr<std::vector<Integer>> Numbers(absl::string_view flag,
   return numbers;
 }
 
+absl::StatusOr<bool> OnOrOff(absl::string_view flag, const std::string& value) {
+  if (value == "on" || value == "off") return value == "on";
+  return absl::InvalidArgumentError(absl::StrCat("--", flag, "=", value, ": must be on or off"));
+}
+
+absl::StatusOr<GrpcTuning> GrpcTuningFromFlags() {
+  GrpcTuning tuning;
+  tuning.max_frame_bytes = absl::GetFlag(FLAGS_grpc_max_frame_bytes);
+  tuning.lookahead_bytes = absl::GetFlag(FLAGS_grpc_lookahead_bytes);
+  tuning.write_buffer_bytes = absl::GetFlag(FLAGS_grpc_write_buffer_bytes);
+  tuning.read_chunk_bytes = absl::GetFlag(FLAGS_grpc_read_chunk_bytes);
+  RINGSIDE_ASSIGN_OR_RETURN(tuning.bdp_probe,
+                            OnOrOff("grpc_bdp_probe", absl::GetFlag(FLAGS_grpc_bdp_probe)));
+  RINGSIDE_ASSIGN_OR_RETURN(tuning.tx_zerocopy,
+                            OnOrOff("grpc_tx_zerocopy", absl::GetFlag(FLAGS_grpc_tx_zerocopy)));
+  return tuning;
+}
+
 absl::StatusOr<int> WorkersFromFlags() {
   RINGSIDE_ASSIGN_OR_RETURN(const std::vector<int> counts, WorkerCountsFromFlags());
   if (counts.size() == 1) return counts[0];
@@ -168,20 +205,19 @@ absl::StatusOr<JobConfig> JobConfigFromFlags(int workers) {
   config.update = absl::GetFlag(FLAGS_update);
   config.staleness = absl::GetFlag(FLAGS_staleness);
   config.backup_workers = absl::GetFlag(FLAGS_backup_workers);
+  config.ps_link = absl::GetFlag(FLAGS_ps_link);
   config.ring_link = absl::GetFlag(FLAGS_ring_link);
   config.schedule = absl::GetFlag(FLAGS_schedule);
   config.wire_dtype = absl::GetFlag(FLAGS_wire_dtype);
-  const std::string overlap = absl::GetFlag(FLAGS_overlap);
-  if (overlap != "on" && overlap != "off") {
-    return absl::InvalidArgumentError(absl::StrCat("--overlap=", overlap, ": must be on or off"));
-  }
-  config.overlap = overlap == "on";
+  RINGSIDE_ASSIGN_OR_RETURN(config.overlap, OnOrOff("overlap", absl::GetFlag(FLAGS_overlap)));
   config.device = absl::GetFlag(FLAGS_device);
   config.segment_bytes = absl::GetFlag(FLAGS_segment_bytes);
   config.congestion_control = absl::GetFlag(FLAGS_congestion_control);
   config.first_bucket_bytes = absl::GetFlag(FLAGS_first_bucket_bytes);
   config.bucket_bytes = absl::GetFlag(FLAGS_bucket_bytes);
   config.frame_bytes = absl::GetFlag(FLAGS_frame_bytes);
+  RINGSIDE_ASSIGN_OR_RETURN(config.grpc, GrpcTuningFromFlags());
+  config.malloc = absl::GetFlag(FLAGS_malloc);
   config.model = absl::GetFlag(FLAGS_model);
   RINGSIDE_ASSIGN_OR_RETURN(config.hidden, Numbers<int64_t>("hidden", absl::GetFlag(FLAGS_hidden)));
   config.dataset = absl::GetFlag(FLAGS_dataset);

@@ -5,9 +5,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "common/logging.h"
 #include "common/status_macros.h"
 
 namespace ringside {
@@ -40,10 +44,34 @@ int ProbePort(const SocketAddress& address) {
   return bound ? 0 : error;
 }
 
-// nullptr, with the port 0, where gRPC cannot bind after all.
-std::unique_ptr<grpc::Server> TryPort(const Endpoint& listen,
+// What differs from gRPC's own settings, by name of the argument.
+std::vector<std::pair<const char*, int>> ArgumentsOf(const GrpcTuning& tuning) {
+  std::vector<std::pair<const char*, int>> arguments;
+  const auto add = [&arguments](const char* name, int64_t value) {
+    if (value > 0) arguments.emplace_back(name, static_cast<int>(value));
+  };
+  add(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, tuning.max_frame_bytes);
+  add(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, tuning.lookahead_bytes);
+  add(GRPC_ARG_HTTP2_WRITE_BUFFER_SIZE, tuning.write_buffer_bytes);
+  add(GRPC_ARG_TCP_READ_CHUNK_SIZE, tuning.read_chunk_bytes);
+  add(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, tuning.read_chunk_bytes);
+  if (!tuning.bdp_probe) arguments.emplace_back(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+  if (tuning.tx_zerocopy) arguments.emplace_back(GRPC_ARG_TCP_TX_ZEROCOPY_ENABLED, 1);
+  return arguments;
+}
+
+// Nobody else finds this name by accident.
+std::string RandomLocalName() {
+  std::random_device random;
+  return absl::StrCat("ringside-", absl::Hex(random(), absl::kZeroPad8),
+                      absl::Hex(random(), absl::kZeroPad8));
+}
+
+// nullptr, with a port 0, where gRPC cannot bind after all. `local_name` may be empty, then
+// `local_port` is left as it is.
+std::unique_ptr<grpc::Server> TryPort(const Endpoint& listen, const std::string& local_name,
                                       const std::function<void(grpc::ServerBuilder*)>& add_services,
-                                      int* port) {
+                                      const GrpcTuning& tuning, int* port, int* local_port) {
   grpc::ServerBuilder builder;
   builder.SetMaxReceiveMessageSize(-1);
   builder.SetMaxSendMessageSize(-1);
@@ -54,7 +82,12 @@ std::unique_ptr<grpc::Server> TryPort(const Endpoint& listen,
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              kMinPingIntervalMs);
+  for (const auto& [name, value] : ArgumentsOf(tuning)) builder.AddChannelArgument(name, value);
   builder.AddListeningPort(ToString(listen), grpc::InsecureServerCredentials(), port);
+  if (!local_name.empty()) {
+    builder.AddListeningPort(LocalGrpcTarget(local_name), grpc::InsecureServerCredentials(),
+                             local_port);
+  }
   add_services(&builder);
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   if (*port == 0) server = nullptr;
@@ -70,8 +103,10 @@ std::string PortText(const PortRange& ports) {
 }  // namespace
 
 absl::StatusOr<GrpcServer> StartGrpcServer(
-    const BindAddress& bind, const std::function<void(grpc::ServerBuilder*)>& add_services) {
+    const BindAddress& bind, const std::function<void(grpc::ServerBuilder*)>& add_services,
+    const GrpcServerOptions& options) {
   int error = 0;
+  std::string local_name = options.local ? RandomLocalName() : "";
   for (int port = bind.ports.first; port <= bind.ports.last; ++port) {
     const Endpoint listen = {bind.listen_host, port};
     RINGSIDE_ASSIGN_OR_RETURN(const auto addresses, Resolve(listen));
@@ -80,9 +115,17 @@ absl::StatusOr<GrpcServer> StartGrpcServer(
     if (error != 0) break;  // no other port would do better
     GrpcServer started;
     int bound_port = 0;
-    started.server = TryPort(listen, add_services, &bound_port);
+    int local_port = 0;
+    started.server =
+        TryPort(listen, local_name, add_services, options.tuning, &bound_port, &local_port);
+    if (started.server == nullptr && bound_port != 0 && !local_name.empty() && local_port == 0) {
+      LogWarning("cannot listen on a Unix socket; peers are reached by TCP alone");
+      local_name.clear();
+      started.server = TryPort(listen, "", add_services, options.tuning, &bound_port, &local_port);
+    }
     if (started.server != nullptr) {
       started.endpoint = {bind.advertise_host, bound_port};
+      started.local = local_name;
       return started;
     }
     error = EADDRINUSE;  // somebody was faster
@@ -91,7 +134,15 @@ absl::StatusOr<GrpcServer> StartGrpcServer(
                                              PortText(bind.ports), ": ", strerror(error)));
 }
 
-std::shared_ptr<grpc::Channel> CreateGrpcChannel(const Endpoint& endpoint) {
+std::string LocalGrpcTarget(absl::string_view name) { return absl::StrCat("unix-abstract:", name); }
+
+std::shared_ptr<grpc::Channel> CreateGrpcChannel(const Endpoint& endpoint,
+                                                 const GrpcTuning& tuning) {
+  return CreateGrpcChannel(ToString(endpoint), tuning);
+}
+
+std::shared_ptr<grpc::Channel> CreateGrpcChannel(const std::string& target,
+                                                 const GrpcTuning& tuning) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(-1);
   arguments.SetMaxSendMessageSize(-1);
@@ -105,8 +156,8 @@ std::shared_ptr<grpc::Channel> CreateGrpcChannel(const Endpoint& endpoint) {
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kFirstReconnectMs);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectTimeoutMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kLastReconnectMs);
-  return grpc::CreateCustomChannel(ToString(endpoint), grpc::InsecureChannelCredentials(),
-                                   arguments);
+  for (const auto& [name, value] : ArgumentsOf(tuning)) arguments.SetInt(name, value);
+  return grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(), arguments);
 }
 
 }  // namespace ringside

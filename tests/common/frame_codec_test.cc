@@ -86,6 +86,23 @@ TEST(FrameCodecTest, NamesWhatIsWrong) {
   EXPECT_THAT(Error(bytes), HasSubstr("payload bytes for 262144 elements"));
 }
 
+TEST(FrameCodecTest, AFrameOfAServerMaySayWhereItsPayloadLies) {
+  FrameHeader header = Example();
+  header.kind = FrameKind::kResult;
+  header.location = LocationOf(3, 0x123456789);
+  const EncodedFrameHeader bytes = EncodeFrameHeader(header);
+  EXPECT_EQ(bytes[63], 4);     // segment + 1
+  EXPECT_EQ(bytes[56], 0x89);  // offset, little-endian
+  const auto decoded = DecodeFrameHeader(bytes);
+  ASSERT_TRUE(decoded.ok()) << decoded.status();
+  EXPECT_EQ(*decoded, header);
+  EXPECT_EQ(SegmentOf(decoded->location), 3u);
+  EXPECT_EQ(OffsetOf(decoded->location), 0x123456789u);
+  EXPECT_GT(SegmentOf(uint64_t{5}), 255u);  // an offset without a segment is in none
+  header.kind = FrameKind::kAllGather;
+  EXPECT_THAT(Error(EncodeFrameHeader(header)), HasSubstr("reserved"));
+}
+
 TEST(FrameCodecTest, RefusesOversizedPayloads) {
   FrameHeader header = Example();
   header.elements = 262145;

@@ -71,5 +71,24 @@ TEST(FramePayloadTest, KeepsItsMemoryUntilItIsDestroyedAndNoLonger) {
   EXPECT_TRUE(watch.expired());
 }
 
+TEST(FramePayloadTest, OnePieceOfFloatsIsReadWhereItLies) {
+  const std::vector<float> values = Numbers(100);
+  const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
+  const FramePayload payload({{bytes, 400}}, nullptr);
+  EXPECT_EQ(payload.AsFloats().data(), values.data());
+  EXPECT_EQ(payload.AsFloats().size(), 100u);
+  for (const int64_t whole : {0, 100, 1 << 28}) {
+    std::vector<float> copy(values.size(), -1);
+    payload.CopyTo(absl::MakeSpan(copy), whole);
+    EXPECT_EQ(copy, values);
+    payload.AddTo(absl::MakeSpan(copy));
+    for (size_t i = 0; i < values.size(); ++i) EXPECT_EQ(copy[i], values[i] + values[i]);
+  }
+  EXPECT_TRUE(FramePayload({{bytes, 200}, {bytes + 200, 200}}, nullptr).AsFloats().empty());
+  EXPECT_TRUE(FramePayload({{bytes + 1, 4}}, nullptr).AsFloats().empty());
+  EXPECT_TRUE(FramePayload({{bytes, 3}}, nullptr).AsFloats().empty());
+  EXPECT_TRUE(FramePayload().AsFloats().empty());
+}
+
 }  // namespace
 }  // namespace ringside

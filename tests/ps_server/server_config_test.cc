@@ -70,6 +70,12 @@ TEST_F(ServerConfigTest, RefusesByFlag) {
   job_.step_timeout = absl::ZeroDuration();
   EXPECT_THAT(Error(), HasSubstr("--step_timeout=0: must be positive"));
   job_.step_timeout = absl::Seconds(1);
+  job_.malloc = "je";
+  EXPECT_THAT(Error(), HasSubstr("--malloc=je: must be one of tuned, stock"));
+  job_.malloc = "tuned";
+  job_.grpc.read_chunk_bytes = 1;
+  EXPECT_THAT(Error(), HasSubstr("--grpc_read_chunk_bytes=1: must be 0"));
+  job_.grpc.read_chunk_bytes = 0;
   process_.coordinator = "";
   EXPECT_THAT(Error(), HasSubstr("--coordinator is missing"));
   process_.coordinator = "node0:0";

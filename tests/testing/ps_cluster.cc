@@ -1,5 +1,6 @@
 #include "tests/testing/ps_cluster.h"
 
+#include <algorithm>
 #include <thread>
 #include <utility>
 
@@ -20,13 +21,26 @@ PsCluster::PsCluster(Options options) : options_(std::move(options)) {
   for (int number = 0; number < options_.layout.num_shards; ++number) {
     auto shard = std::make_unique<Shard>();
     shard->service = std::make_unique<ShardService>(number, kToken);
-    auto started =
-        StartGrpcServer({"127.0.0.1", "127.0.0.1", {}}, [&](grpc::ServerBuilder* builder) {
+    GrpcServerOptions server;
+    server.local = true;
+    auto started = StartGrpcServer(
+        {"127.0.0.1", "127.0.0.1", {}},
+        [&](grpc::ServerBuilder* builder) {
           builder->RegisterCallbackGenericService(shard->service.get());
-        });
+        },
+        server);
     RINGSIDE_CHECK(started.ok());
+    auto listener = ListeningSocket::BindLocal();
+    RINGSIDE_CHECK(listener.ok());
+    shard->memory_listener = std::move(listener).value();
+    shard->memory_name = shard->memory_listener->name();
     shard->server = std::move(started).value();
     shards_.push_back(std::move(shard));
+  }
+  for (int rank = 0; rank < options_.layout.world_size; ++rank) {
+    auto arena = Arena::Create(options_.plan.total_elements(), options_.gradients);
+    RINGSIDE_CHECK(arena.ok());
+    gradients_.push_back(std::move(arena).value());
   }
   if (options_.serve) Serve();
 }
@@ -36,6 +50,7 @@ PsCluster::~PsCluster() {
     if (shard->server.server != nullptr)
       shard->server.server->Shutdown(std::chrono::system_clock::now());
     shard->server.server.reset();
+    shard->memory_acceptor.reset();
     shard->executor.reset();
   }
 }
@@ -43,27 +58,47 @@ PsCluster::~PsCluster() {
 void PsCluster::Serve() {
   for (int number = 0; number < options_.layout.num_shards; ++number) {
     Shard& shard = *shards_[number];
-    auto machine =
-        ParameterShard::Create({options_.plan, options_.layout, number, 0, kGeneration, 0});
+    auto machine = ParameterShard::Create(
+        {options_.plan, options_.layout, number, 0, kGeneration, 0, options_.results});
     RINGSIDE_CHECK(machine.ok());
+    const SharedArenas results((*machine)->result_arenas());
     shard.executor = std::make_unique<ShardExecutor>(
         ShardExecutor::Config{number, options_.layout.world_size, options_.step_timeout},
         std::move(machine).value(), shard.service.get());
-    shard.service->Serve({options_.layout.world_size, kGeneration, options_.plan.hash()},
+    shard.service->Serve({options_.layout.world_size, kGeneration, options_.plan.hash(), results},
                          shard.executor.get());
+    MemoryAcceptor::Config acceptor;
+    acceptor.shard = number;
+    acceptor.generation = kGeneration;
+    acceptor.world_size = options_.layout.world_size;
+    acceptor.token = kToken;
+    acceptor.arenas = results;
+    acceptor.admit = [service = shard.service.get()](int rank,
+                                                     std::shared_ptr<const PeerMemory> memory) {
+      return service->AdmitMemory(rank, std::move(memory));
+    };
+    shard.memory_acceptor =
+        std::make_unique<MemoryAcceptor>(std::move(shard.memory_listener), std::move(acceptor));
   }
 }
 
 PsSummer::Config PsCluster::WorkerConfig(int rank) const {
-  std::vector<Endpoint> endpoints;
-  for (const auto& shard : shards_) endpoints.push_back(shard->server.endpoint);
-  return {Group::World(options_.layout.world_size, rank, kGeneration),
-          options_.plan,
-          endpoints,
-          kToken,
-          options_.layout.frame_bytes,
-          absl::Seconds(30),
-          absl::Seconds(30)};
+  PsSummer::Config config{Group::World(options_.layout.world_size, rank, kGeneration),
+                          options_.plan};
+  for (const auto& shard : shards_) {
+    ShardAddress& address = config.shards.emplace_back();
+    address.tcp = shard->server.endpoint;
+    address.local = shard->server.local;
+    address.memory = shard->memory_name;
+    address.same_host = true;
+  }
+  config.token = kToken;
+  config.frame_bytes = options_.layout.frame_bytes;
+  config.step_timeout = absl::Seconds(30);
+  config.connect_timeout = absl::Seconds(30);
+  config.ps_link = options_.ps_link;
+  config.gradients = gradients_[rank].get();
+  return config;
 }
 
 std::vector<std::unique_ptr<PsSummer>> PsCluster::ConnectAll() const {
@@ -83,12 +118,17 @@ void PsCluster::KillShard(int shard) {
 
 absl::StatusOr<std::vector<float>> Exchange(GradientSummer* summer, const BucketPlan& plan,
                                             int rank, int64_t step, std::vector<float>* gradients) {
-  *gradients = RandomGradients(plan.total_elements(), rank, step);
+  gradients->resize(plan.total_elements());
+  return Exchange(summer, plan, rank, step, absl::MakeSpan(*gradients));
+}
+
+absl::StatusOr<std::vector<float>> Exchange(GradientSummer* summer, const BucketPlan& plan,
+                                            int rank, int64_t step, absl::Span<float> memory) {
+  const std::vector<float> gradients = RandomGradients(plan.total_elements(), rank, step);
+  std::copy(gradients.begin(), gradients.end(), memory.begin());
   for (int bucket = 0; bucket < plan.size(); ++bucket) {
     const ElementRange& range = plan.bucket(bucket);
-    summer->Submit({step, rank, bucket,
-                    absl::MakeConstSpan(*gradients).subspan(range.begin, range.length),
-                    /*samples=*/1});
+    summer->Submit({step, rank, bucket, memory.subspan(range.begin, range.length), /*samples=*/1});
   }
   RINGSIDE_ASSIGN_OR_RETURN(const absl::Span<const float> sums, summer->Finish(step));
   return std::vector<float>(sums.begin(), sums.end());

@@ -9,9 +9,12 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "common/arena.h"
 #include "common/bucket_plan.h"
 #include "common/network/grpc_server.h"
+#include "common/network/socket.h"
 #include "common/unit_table.h"
+#include "ps_server/memory_acceptor.h"
 #include "ps_server/shard_executor.h"
 #include "ps_server/shard_service.h"
 #include "worker/synchronizers/ps_summer.h"
@@ -25,6 +28,10 @@ class PsCluster {
     ShardLayout layout;
     absl::Duration step_timeout = absl::Seconds(30);
     bool serve = true;  // false: Serve is called by the test
+    std::string ps_link = "grpc_tcp";
+    // Of the shards' results and of the gradients below.
+    Arena::Placement results = Arena::Placement::kShared;
+    Arena::Placement gradients = Arena::Placement::kShared;
   };
 
   explicit PsCluster(Options options);
@@ -33,6 +40,8 @@ class PsCluster {
   // Admits workers on all shards.
   void Serve();
 
+  // Where a worker with shared memory has its gradients; of the length of the plan.
+  Arena& gradients(int rank) const { return *gradients_[rank]; }
   // What a good worker of this cluster needs.
   PsSummer::Config WorkerConfig(int rank) const;
   // Connects all workers; aborts the test program if one cannot.
@@ -41,6 +50,8 @@ class PsCluster {
   const Endpoint& endpoint(int shard) const { return shards_[shard]->server.endpoint; }
   ShardExecutor& executor(int shard) { return *shards_[shard]->executor; }
   ShardService& service(int shard) { return *shards_[shard]->service; }
+  // Where the shard exchanges memory.
+  const std::string& memory_name(int shard) const { return shards_[shard]->memory_name; }
   // Ends the shard's server at once: its connections break.
   void KillShard(int shard);
 
@@ -48,17 +59,24 @@ class PsCluster {
   struct Shard {
     std::unique_ptr<ShardService> service;
     std::unique_ptr<ShardExecutor> executor;
+    std::unique_ptr<ListeningSocket> memory_listener;
+    std::unique_ptr<MemoryAcceptor> memory_acceptor;
+    std::string memory_name;
     GrpcServer server;
   };
 
   const Options options_;
   std::vector<std::unique_ptr<Shard>> shards_;
+  std::vector<std::unique_ptr<Arena>> gradients_;  // by rank
 };
 
 // One exchange of random gradients (random_gradients.h) of `step` through `summer`. They are put
 // into `gradients`, which must outlive the summer where this fails.
 absl::StatusOr<std::vector<float>> Exchange(GradientSummer* summer, const BucketPlan& plan,
                                             int rank, int64_t step, std::vector<float>* gradients);
+// The same out of `memory`, of the length of the plan.
+absl::StatusOr<std::vector<float>> Exchange(GradientSummer* summer, const BucketPlan& plan,
+                                            int rank, int64_t step, absl::Span<float> memory);
 
 }  // namespace ringside
 

@@ -41,7 +41,10 @@ TEST(SynchronizerFactoryTest, GradientsAreSharedWhereNeighboursMayReadThem) {
   EXPECT_EQ(SynchronizerFactory::GradientPlacement(config), Arena::Placement::kShared);
   config.job.ring_link = "tcp";
   EXPECT_EQ(SynchronizerFactory::GradientPlacement(config), Arena::Placement::kHeap);
-  for (const auto& other : {Config("ring", 1), Config("ps", 2), Config("local", 2)}) {
+  config = Config("ps", 1);
+  EXPECT_EQ(SynchronizerFactory::GradientPlacement(config), Arena::Placement::kShared);
+  config.job.ps_link = "grpc_uds";
+  for (const auto& other : {Config("ring", 1), config, Config("local", 2)}) {
     EXPECT_EQ(SynchronizerFactory::GradientPlacement(other), Arena::Placement::kHeap);
   }
 }

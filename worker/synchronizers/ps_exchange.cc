@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "common/coordinator/monotonic_clock.h"
-#include "common/network/grpc_frame.h"
 #include "common/ps_traffic.h"
 #include "common/status_macros.h"
 #include "common/suspects.h"
@@ -58,12 +57,20 @@ std::shared_ptr<ShardLinks> PsExchange::links() const {
   return links_;
 }
 
-absl::Status PsExchange::Connect(const std::vector<Endpoint>& shards, uint32_t recovery) {
+absl::Status PsExchange::Connect(const std::vector<ShardAddress>& shards, uint32_t recovery) {
+  ShardLinks::Config config;
+  config.group = config_.group;
+  config.plan_hash = config_.plan.hash();
+  config.shards = shards;
+  config.token = config_.token;
+  config.ps_link = config_.ps_link;
+  config.tuning = config_.tuning;
+  if (config_.gradients != nullptr) config.arenas = {config_.gradients};
+  config.recovery = recovery;
   ShardLinks::Listener* const listener = this;
   RINGSIDE_ASSIGN_OR_RETURN(
       std::shared_ptr<ShardLinks> made,
-      ShardLinks::Connect({config_.group, config_.plan.hash(), shards, config_.token, recovery},
-                          config_.connect_timeout, listener));
+      ShardLinks::Connect(std::move(config), config_.connect_timeout, listener));
   MutexLock lock(&mutex_);
   links_ = std::move(made);
   return aborted_;
@@ -91,22 +98,25 @@ absl::Status PsExchange::SubmitOrFail(const GradientBucket& bucket) {
   lent_[bucket.bucket] = bucket;
   for (int shard = 0; shard < layout_.num_shards; ++shard) {
     const UnitTable& table = tables_[shard];
+    frames_.clear();
     for (int unit = table.first_of_bucket(bucket.bucket);
          unit < table.first_of_bucket(bucket.bucket + 1); ++unit) {
-      Push(bucket, shard, unit);
+      frames_.push_back(PushOf(bucket, shard, unit));
     }
+    const std::shared_ptr<ShardLinks> to = links();
+    if (to != nullptr && !frames_.empty()) to->Send(shard, frames_);
   }
   return absl::OkStatus();
 }
 
-void PsExchange::Push(const GradientBucket& bucket, int shard, int unit) {
+ShardStream::Frame PsExchange::PushOf(const GradientBucket& bucket, int shard, int unit) const {
   const ElementRange& range = tables_[shard].unit(unit).range;
   FrameHeader header = Header(FrameKind::kPush, bucket.step);
   header.bucket = static_cast<uint32_t>(bucket.bucket);
   header.offset = static_cast<uint64_t>(range.begin);
   header.elements = static_cast<uint32_t>(range.length);
   header.weight = static_cast<uint64_t>(bucket.samples);
-  links()->Send(shard, header, bucket.gradients.subspan(range.begin, range.length));
+  return {header, bucket.gradients.subspan(range.begin, range.length)};
 }
 
 FrameHeader PsExchange::Header(FrameKind kind, int64_t step) const {
@@ -172,14 +182,15 @@ absl::StatusOr<int64_t> PsExchange::Align(absl::Time deadline) {
       for (int shard : behind) ++pulls_[shard];
     }
     if (behind.empty()) return static_cast<int64_t>(newest);
-    for (int shard : behind) SendPull(shard, static_cast<int64_t>(newest));
+    for (int shard : behind) SendWord(shard, FrameKind::kPull, static_cast<int64_t>(newest));
     MutexLock lock(&mutex_);
     RINGSIDE_RETURN_IF_ERROR(AwaitResults(deadline, config_.step_timeout));
   }
 }
 
-void PsExchange::SendPull(int shard, int64_t step) {
-  links()->Send(shard, Header(FrameKind::kPull, step), {});
+void PsExchange::SendWord(int shard, FrameKind kind, int64_t step) {
+  const ShardStream::Frame word{Header(kind, step), {}};
+  links()->Send(shard, absl::MakeConstSpan(&word, 1));
 }
 
 absl::Status PsExchange::TimedOut(absl::Duration patience) const {
@@ -194,16 +205,13 @@ absl::Status PsExchange::TimedOut(absl::Duration patience) const {
       shards);
 }
 
-void PsExchange::OnShardFrame(int shard, const grpc::ByteBuffer& message) {
-  const absl::Status status = TakeFrame(shard, message);
+void PsExchange::OnShardFrame(int shard, ReceivedFrame frame) {
+  const absl::Status status = TakeFrame(shard, frame);
   if (!status.ok()) Fail(WithSuspects(status, {ShardId(shard)}));
 }
 
-absl::Status PsExchange::TakeFrame(int shard, const grpc::ByteBuffer& message) {
-  RINGSIDE_ASSIGN_OR_RETURN(const ReceivedFrame frame, SplitFrame(message));
-  if (frame.header.kind != FrameKind::kFinish) {
-    return TakeResult(shard, frame.header, frame.payload);
-  }
+absl::Status PsExchange::TakeFrame(int shard, const ReceivedFrame& frame) {
+  if (frame.header.kind != FrameKind::kFinish) return TakeResult(shard, frame);
   MutexLock lock(&mutex_);
   if (!shutting_down_) {
     return absl::InvalidArgumentError(absl::StrCat("worker ", config_.group.rank(), " refuses the ",
@@ -215,18 +223,18 @@ absl::Status PsExchange::TakeFrame(int shard, const grpc::ByteBuffer& message) {
   return absl::OkStatus();
 }
 
-absl::Status PsExchange::TakeResult(int shard, const FrameHeader& header,
-                                    const FramePayload& payload) {
+absl::Status PsExchange::TakeResult(int shard, const ReceivedFrame& frame) {
   ElementRange place;
   {
     MutexLock lock(&mutex_);
     if (!failure_.ok()) return absl::OkStatus();  // nobody waits for it any more
-    RINGSIDE_ASSIGN_OR_RETURN(place, ledger_.Accept(shard, header));
+    RINGSIDE_ASSIGN_OR_RETURN(place, ledger_.Accept(shard, frame.header));
     ++copying_;
   }
   // Without the lock: the ledger gives every place to one frame only, and Finish waits for
   // Complete.
-  payload.CopyTo(results_->span().subspan(place.begin, place.length));
+  frame.payload.CopyTo(results_->span().subspan(place.begin, place.length),
+                       config_.plan.total_elements());
   MutexLock lock(&mutex_);
   ledger_.Complete();
   clock_.Summed(MonotonicNow());
@@ -294,7 +302,7 @@ absl::Status PsExchange::ShutdownOnce() {
     }
   }
   for (int shard = 0; shard < layout_.num_shards; ++shard) {
-    links()->Send(shard, Header(FrameKind::kFinish, last_step), {});
+    SendWord(shard, FrameKind::kFinish, last_step);
   }
   {
     MutexLock lock(&mutex_);

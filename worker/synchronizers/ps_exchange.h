@@ -50,11 +50,16 @@ class PsExchange final : private ShardLinks::Listener {
   struct Config {
     Group group;
     BucketPlan plan;
-    std::vector<Endpoint> shards;  // by number
-    std::string token;
+    std::vector<ShardAddress> shards = {};  // by number
+    std::string token = {};
     int64_t frame_bytes = kMaxFramePayloadBytes;
     absl::Duration step_timeout = absl::Seconds(60);
     absl::Duration connect_timeout = absl::Seconds(60);
+    std::string ps_link = "auto";  // shard_link.h
+    GrpcTuning tuning = {};
+    // Where gradients that are submitted lie, so that shards can read them there; others are sent.
+    // Outlives this object. Null: they all are.
+    const Arena* gradients = nullptr;
     PsPolicy policy = {};
     // How long the others may take to end their training after this worker has.
     absl::Duration finish_timeout = absl::Seconds(60);
@@ -88,6 +93,8 @@ class PsExchange final : private ShardLinks::Listener {
   // all workers. DEADLINE_EXCEEDED: names the shards that did not end their streams.
   absl::Status Shutdown();
 
+  // The transports in force, e.g. "shm".
+  std::string links_in_force() const { return links()->in_force(); }
   TrafficCounters traffic() const;
   // By formula: pushes and results of the whole arena, and what this worker has pulled.
   TrafficCounters ExpectedTraffic(int64_t exchanges) const;
@@ -103,12 +110,13 @@ class PsExchange final : private ShardLinks::Listener {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Pulls again from the shards whose results are older than others', until all are of one step.
   absl::StatusOr<int64_t> Align(absl::Time deadline);
-  void SendPull(int shard, int64_t step);
+  // A frame that is a header alone.
+  void SendWord(int shard, FrameKind kind, int64_t step);
   absl::StatusOr<int64_t> FinishOnce(int64_t step);
   absl::Status ShutdownOnce();
   std::shared_ptr<ShardLinks> links() const;
-  absl::Status Connect(const std::vector<Endpoint>& shards, uint32_t recovery);
-  void Push(const GradientBucket& bucket, int shard, int unit);
+  absl::Status Connect(const std::vector<ShardAddress>& shards, uint32_t recovery);
+  ShardStream::Frame PushOf(const GradientBucket& bucket, int shard, int unit) const;
   // After `failure`: connects anew and brings everybody up to date. Returns the step that the
   // results went back to, if they did.
   absl::StatusOr<absl::optional<int64_t>> Recover(absl::Status failure);
@@ -118,12 +126,12 @@ class PsExchange final : private ShardLinks::Listener {
   std::string OwnState() const;
 
   // Copies one result to its place. The error is the shard's fault.
-  absl::Status TakeFrame(int shard, const grpc::ByteBuffer& message);
-  absl::Status TakeResult(int shard, const FrameHeader& header, const FramePayload& payload);
+  absl::Status TakeFrame(int shard, const ReceivedFrame& frame);
+  absl::Status TakeResult(int shard, const ReceivedFrame& frame);
   void Fail(absl::Status status);
   absl::Status TimedOut(absl::Duration patience) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  void OnShardFrame(int shard, const grpc::ByteBuffer& message) override;
+  void OnShardFrame(int shard, ReceivedFrame frame) override;
   void OnShardEnded(int shard, const absl::Status& how) override;
 
   // Constant after construction.
@@ -135,6 +143,7 @@ class PsExchange final : private ShardLinks::Listener {
   // Of the thread that calls Finish.
   CommunicationTimes communication_;
   std::vector<GradientBucket> lent_;  // by bucket, of the open step
+  std::vector<ShardStream::Frame> frames_;
 
   mutable Mutex mutex_;
   CondVar changed_;

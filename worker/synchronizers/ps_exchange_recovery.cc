@@ -89,7 +89,7 @@ absl::StatusOr<int64_t> PsExchange::GoBack(const std::vector<std::string>& snaps
     ledger_.OpenForPull(step);
     for (int64_t& pulls : pulls_) ++pulls;
   }
-  for (int shard = 0; shard < layout_.num_shards; ++shard) SendPull(shard, step);
+  for (int shard = 0; shard < layout_.num_shards; ++shard) SendWord(shard, FrameKind::kPull, step);
   MutexLock lock(&mutex_);
   RINGSIDE_RETURN_IF_ERROR(AwaitResults(absl::Now() + config_.step_timeout, config_.step_timeout));
   ledger_.Close();
@@ -108,6 +108,7 @@ absl::Status PsExchange::RestoreSums(const std::vector<std::string>& workers) {
   const WorkerProgress own = states[rank];
   const SumRecovery plan(std::move(states));
   for (int shard = 0; shard < layout_.num_shards; ++shard) {
+    std::vector<ShardStream::Frame> frames;
     for (int unit = 0; unit < tables_[shard].size(); ++unit) {
       const UnitTable::Unit& place = tables_[shard].unit(unit);
       const absl::optional<int> restorer = plan.Restorer(shard, unit);
@@ -116,9 +117,9 @@ absl::Status PsExchange::RestoreSums(const std::vector<std::string>& workers) {
         header.bucket = static_cast<uint32_t>(place.bucket);
         header.offset = static_cast<uint64_t>(place.range.begin);
         header.elements = static_cast<uint32_t>(place.range.length);
-        links()->Send(shard, header,
-                      results().subspan(config_.plan.bucket(place.bucket).begin + place.range.begin,
-                                        place.range.length));
+        frames.push_back(
+            {header, results().subspan(config_.plan.bucket(place.bucket).begin + place.range.begin,
+                                       place.range.length)});
       }
       bool lent = false;
       {
@@ -126,9 +127,10 @@ absl::Status PsExchange::RestoreSums(const std::vector<std::string>& workers) {
         lent = ledger_.open() && ledger_.submitted(place.bucket) && !ledger_.Has(shard, unit);
       }
       if (lent && (own.step > plan.step() || !restorer.has_value())) {
-        Push(lent_[place.bucket], shard, unit);
+        frames.push_back(PushOf(lent_[place.bucket], shard, unit));
       }
     }
+    if (!frames.empty()) links()->Send(shard, frames);
   }
   return absl::OkStatus();
 }

@@ -34,13 +34,28 @@ std::vector<MemberId> Lacking(const std::vector<bool>& flags) {
 absl::StatusOr<std::unique_ptr<ShardLinks>> ShardLinks::Connect(Config config,
                                                                 absl::Duration timeout,
                                                                 Listener* listener) {
-  auto links = absl::WrapUnique(new ShardLinks(std::move(config), listener));
-  RINGSIDE_RETURN_IF_ERROR(links->AwaitConnected(timeout));
-  return links;
+  const absl::Time deadline = absl::Now() + timeout;
+  SharedArenas shared(config.arenas);
+  std::vector<ShardLink> links;
+  for (size_t shard = 0; shard < config.shards.size(); ++shard) {
+    RINGSIDE_ASSIGN_OR_RETURN(
+        ShardLink link,
+        OpenShardLink({config.ps_link, static_cast<int>(shard), config.shards[shard], config.token,
+                       config.group.rank(), config.group.generation},
+                      shared, deadline));
+    links.push_back(std::move(link));
+  }
+  auto made =
+      absl::WrapUnique(new ShardLinks(std::move(config), links, std::move(shared), listener));
+  RINGSIDE_RETURN_IF_ERROR(made->AwaitConnected(deadline, timeout));
+  return made;
 }
 
-ShardLinks::ShardLinks(Config config, Listener* listener)
+ShardLinks::ShardLinks(Config config, const std::vector<ShardLink>& links, SharedArenas shared,
+                       Listener* listener)
     : config_(std::move(config)),
+      shared_(std::move(shared)),
+      in_force_(LinksInForce(links)),
       listener_(listener),
       lent_(std::make_unique<LentSlices>()),
       connected_(config_.shards.size(), false),
@@ -48,9 +63,9 @@ ShardLinks::ShardLinks(Config config, Listener* listener)
   for (size_t shard = 0; shard < config_.shards.size(); ++shard) {
     ShardStream::Listener* const self = this;
     streams_.push_back(std::make_unique<ShardStream>(
-        ShardStream::Config{static_cast<int>(shard), config_.shards[shard], config_.token,
-                            config_.group.rank(), config_.group.generation, config_.plan_hash,
-                            config_.recovery},
+        ShardStream::Config{static_cast<int>(shard), links[shard], &shared_, config_.tuning,
+                            config_.token, config_.group.rank(), config_.group.generation,
+                            config_.plan_hash, config_.recovery},
         lent_.get(), self));
   }
   for (const auto& stream : streams_) stream->Start();
@@ -70,8 +85,7 @@ ShardLinks::~ShardLinks() {
   }
 }
 
-absl::Status ShardLinks::AwaitConnected(absl::Duration timeout) {
-  const absl::Time deadline = absl::Now() + timeout;
+absl::Status ShardLinks::AwaitConnected(absl::Time deadline, absl::Duration timeout) {
   MutexLock lock(&mutex_);
   while (failure_.ok() && !AllOf(connected_)) {
     if (changed_.WaitUntil(&mutex_, deadline) || !failure_.ok() || AllOf(connected_)) continue;
@@ -117,8 +131,8 @@ void ShardLinks::OnShardConnected(int shard) {
   changed_.NotifyAll();
 }
 
-void ShardLinks::OnShardFrame(int shard, const grpc::ByteBuffer& message) {
-  listener_->OnShardFrame(shard, message);
+void ShardLinks::OnShardFrame(int shard, ReceivedFrame frame) {
+  listener_->OnShardFrame(shard, std::move(frame));
 }
 
 void ShardLinks::OnShardEnded(int shard, const absl::Status& how) {

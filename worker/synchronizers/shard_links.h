@@ -18,9 +18,12 @@
 #include "common/frame_codec.h"
 #include "common/group.h"
 #include "common/mutex.h"
-#include "common/network/endpoint.h"
+#include "common/network/grpc_frame.h"
+#include "common/network/grpc_tuning.h"
 #include "common/network/lent_slices.h"
+#include "common/shared_memory/shared_arenas.h"
 #include "common/traffic.h"
+#include "worker/synchronizers/shard_link.h"
 #include "worker/synchronizers/shard_stream.h"
 
 namespace ringside {
@@ -31,7 +34,7 @@ class ShardLinks final : private ShardStream::Listener {
   class Listener {
    public:
     virtual ~Listener() = default;
-    virtual void OnShardFrame(int shard, const grpc::ByteBuffer& message) = 0;
+    virtual void OnShardFrame(int shard, ReceivedFrame frame) = 0;
     // A stream is over: in good order (OK), or the reason, with suspects. Not told before Connect
     // has returned.
     virtual void OnShardEnded(int shard, const absl::Status& how) = 0;
@@ -40,8 +43,13 @@ class ShardLinks final : private ShardStream::Listener {
   struct Config {
     Group group;
     std::string plan_hash;
-    std::vector<Endpoint> shards;  // by number
+    std::vector<ShardAddress> shards;  // by number
     std::string token;
+    std::string ps_link = "auto";  // shard_link.h
+    GrpcTuning tuning = {};
+    // Where what is sent may lie, so that shards of this host can read it there. Outlives the
+    // object.
+    std::vector<const Arena*> arenas = {};
     uint32_t recovery = 0;  // how often a lost shard was replaced before
   };
 
@@ -53,8 +61,8 @@ class ShardLinks final : private ShardStream::Listener {
   // Gives up whatever is under way; waits until gRPC has let go of all memory.
   ~ShardLinks() override;
 
-  void Send(int shard, const FrameHeader& header, absl::Span<const float> payload) {
-    streams_[shard]->Send(header, payload);
+  void Send(int shard, absl::Span<const ShardStream::Frame> frames) {
+    streams_[shard]->Send(frames);
   }
   // Half-closes all streams, once everything is sent.
   void EndWrites();
@@ -62,19 +70,24 @@ class ShardLinks final : private ShardStream::Listener {
   absl::Status AwaitEnd(absl::Duration timeout);
   void Cancel();
 
+  // The transports in force, e.g. "shm".
+  const std::string& in_force() const { return in_force_; }
   TrafficCounters traffic() const;
 
  private:
-  ShardLinks(Config config, Listener* listener);
+  ShardLinks(Config config, const std::vector<ShardLink>& links, SharedArenas shared,
+             Listener* listener);
 
-  absl::Status AwaitConnected(absl::Duration timeout);
+  absl::Status AwaitConnected(absl::Time deadline, absl::Duration timeout);
 
   void OnShardConnected(int shard) override;
-  void OnShardFrame(int shard, const grpc::ByteBuffer& message) override;
+  void OnShardFrame(int shard, ReceivedFrame frame) override;
   void OnShardEnded(int shard, const absl::Status& how) override;
 
   // Constant after construction.
   const Config config_;
+  const SharedArenas shared_;  // what shards of this host have mapped
+  const std::string in_force_;
   Listener* const listener_;
   // Outlives this object if gRPC does not give everything back in time.
   std::unique_ptr<LentSlices> lent_;

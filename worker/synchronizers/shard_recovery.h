@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "common/network/endpoint.h"
+#include "worker/synchronizers/shard_link.h"
 
 namespace ringside {
 
@@ -18,7 +18,7 @@ class ShardRecovery {
   // Where all go on, as everybody learned it (common/recovery_plan.h).
   struct Meeting {
     uint32_t recovery = 0;
-    std::vector<Endpoint> shards;        // by number
+    std::vector<ShardAddress> shards;    // by number
     std::vector<std::string> workers;    // states, by rank
     std::vector<std::string> snapshots;  // of shards, by number
   };

@@ -1,7 +1,8 @@
 #include "worker/synchronizers/shard_stream.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
-#include "common/network/grpc_frame.h"
 #include "common/network/grpc_server.h"
 #include "common/network/grpc_status.h"
 #include "common/sha256.h"
@@ -10,10 +11,11 @@ namespace ringside {
 
 ShardStream::ShardStream(const Config& config, LentSlices* lent, Listener* listener)
     : shard_(config.shard),
-      endpoint_(config.endpoint),
+      memory_(config.link.memory),
+      own_(config.link.memory != nullptr ? config.own : nullptr),
       lent_(lent),
       listener_(listener),
-      channel_(CreateGrpcChannel(config.endpoint)),
+      channel_(CreateGrpcChannel(config.link.target, config.tuning)),
       stub_(std::make_unique<grpc::GenericStub>(channel_)) {
   context_->set_wait_for_ready(true);
   context_->AddMetadata(kTokenKey, Sha256Hex(absl::string_view(config.token)));
@@ -21,6 +23,7 @@ ShardStream::ShardStream(const Config& config, LentSlices* lent, Listener* liste
   context_->AddMetadata(kGenerationKey, absl::StrCat(config.generation));
   context_->AddMetadata(kPlanKey, config.plan_hash);
   context_->AddMetadata(kRecoveryKey, absl::StrCat(config.recovery));
+  if (memory_ != nullptr) context_->AddMetadata(kMemoryKey, absl::StrCat(config.link.ticket));
 }
 
 void ShardStream::Start() {
@@ -30,23 +33,29 @@ void ShardStream::Start() {
   StartCall();
 }
 
-void ShardStream::Send(const FrameHeader& header, absl::Span<const float> payload) {
+void ShardStream::Send(absl::Span<const Frame> frames) {
   MutexLock lock(&mutex_);
   if (broken_) return;
-  outgoing_.push_back({header, payload});
-  if (outgoing_.size() == 1) StartNextWrite();
+  for (const Frame& frame : frames) Enqueue(frame);
+  if (!writing_now_ && !outgoing_.empty()) StartNextWrite();
+}
+
+void ShardStream::Enqueue(const Frame& frame) {
+  const absl::Span<const uint8_t> bytes = {reinterpret_cast<const uint8_t*>(frame.payload.data()),
+                                           frame.payload.size() * sizeof(float)};
+  const auto location = own_ != nullptr ? own_->Locate(bytes) : absl::nullopt;
+  if (!location.has_value()) {
+    outgoing_.Push(frame.header, lent_->Lend(bytes));
+    return;
+  }
+  FrameHeader located = frame.header;
+  located.location = LocationOf(location->segment, location->offset);
+  outgoing_.Push(located, grpc::Slice());
 }
 
 void ShardStream::StartNextWrite() {
-  const Outgoing& next = outgoing_.front();
-  writing_ =
-      MakeFrame(next.header, lent_->Lend({reinterpret_cast<const uint8_t*>(next.payload.data()),
-                                          next.payload.size() * sizeof(float)}));
-  if (next.header.elements > 0) {
-    traffic_.payload_bytes_sent += next.header.payload_bytes();
-    traffic_.header_bytes_sent += static_cast<int64_t>(kFrameHeaderBytes);
-    ++traffic_.messages_sent;
-  }
+  writing_now_ = true;
+  writing_ = outgoing_.NextMessage();
   StartWrite(&writing_);
 }
 
@@ -54,15 +63,16 @@ void ShardStream::EndWrites() {
   MutexLock lock(&mutex_);
   if (broken_ || end_writes_) return;
   end_writes_ = true;
-  if (outgoing_.empty()) StartWritesDone();
+  if (!writing_now_) StartWritesDone();
 }
 
 void ShardStream::OnWriteDone(bool ok) {
   MutexLock lock(&mutex_);
+  writing_now_ = false;
   writing_.Clear();
-  outgoing_.pop_front();
+  outgoing_.Written();
   if (!ok || broken_) {
-    outgoing_.clear();
+    outgoing_.Clear();
   } else if (!outgoing_.empty()) {
     StartNextWrite();
   } else if (end_writes_) {
@@ -78,12 +88,8 @@ void ShardStream::OnReadInitialMetadataDone(bool ok) {
     listener_->OnShardConnected(shard_);
     return;
   }
-  {
-    MutexLock lock(&mutex_);
-    wrong_shard_ = absl::FailedPreconditionError(
-        absl::StrCat("shard ", std::string(answer.data(), answer.size()), " answers there"));
-  }
-  Cancel();
+  CancelFor(absl::FailedPreconditionError(
+      absl::StrCat("shard ", std::string(answer.data(), answer.size()), " answers there")));
 }
 
 void ShardStream::OnReadDone(bool ok) {
@@ -95,23 +101,31 @@ void ShardStream::OnReadDone(bool ok) {
     RemoveHold();
     return;
   }
-  if (incoming_.Length() > kFrameHeaderBytes) {
-    MutexLock lock(&mutex_);
-    traffic_.payload_bytes_received +=
-        static_cast<int64_t>(incoming_.Length()) - static_cast<int64_t>(kFrameHeaderBytes);
-    traffic_.header_bytes_received += static_cast<int64_t>(kFrameHeaderBytes);
-    ++traffic_.messages_received;
-  }
-  listener_->OnShardFrame(shard_, incoming_);
+  absl::Status status = SplitMessage(incoming_, memory_, &frames_);
   incoming_.Clear();
-  StartRead(&incoming_);
+  {
+    MutexLock lock(&mutex_);
+    for (const ReceivedFrame& frame : frames_) CountReceived(frame.header, &received_);
+  }
+  for (ReceivedFrame& frame : frames_) listener_->OnShardFrame(shard_, std::move(frame));
+  frames_.clear();
+  if (!status.ok()) CancelFor(std::move(status));
+  StartRead(&incoming_);  // of a cancelled stream it fails, which ends it in good order
+}
+
+void ShardStream::CancelFor(absl::Status why) {
+  {
+    MutexLock lock(&mutex_);
+    if (fault_.ok()) fault_ = std::move(why);
+  }
+  Cancel();
 }
 
 void ShardStream::OnDone(const grpc::Status& status) {
   absl::Status how = FromGrpcStatus(status);
   {
     MutexLock lock(&mutex_);
-    if (!wrong_shard_.ok()) how = wrong_shard_;
+    if (!fault_.ok()) how = fault_;
   }
   listener_->OnShardEnded(shard_, how);
 }
@@ -124,7 +138,9 @@ void ShardStream::CloseConnection() {
 
 TrafficCounters ShardStream::traffic() const {
   MutexLock lock(&mutex_);
-  return traffic_;
+  TrafficCounters sum = outgoing_.traffic();
+  sum += received_;
+  return sum;
 }
 
 }  // namespace ringside

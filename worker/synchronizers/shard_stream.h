@@ -1,7 +1,8 @@
 // The worker's end of the stream of frames to one shard. A reactor: it never blocks.
 //
-// Owns a connection of its own. Frames are sent straight out of the memory that Send is given; one
-// write is in flight, the others wait in a queue, which holds no more than the units of one step.
+// Owns a connection of its own. Frames are sent straight out of the memory that Send is given, or,
+// where the shard has mapped that memory, their headers alone; one write is in flight, the others
+// wait in a queue, which holds no more than the units of one step.
 #ifndef RINGSIDE_WORKER_SYNCHRONIZERS_SHARD_STREAM_H_
 #define RINGSIDE_WORKER_SYNCHRONIZERS_SHARD_STREAM_H_
 
@@ -9,17 +10,22 @@
 #include <grpcpp/grpcpp.h>
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "common/frame_codec.h"
 #include "common/mutex.h"
-#include "common/network/endpoint.h"
+#include "common/network/frame_queue.h"
+#include "common/network/grpc_frame.h"
+#include "common/network/grpc_tuning.h"
 #include "common/network/lent_slices.h"
+#include "common/shared_memory/peer_memory.h"
+#include "common/shared_memory/shared_arenas.h"
 #include "common/traffic.h"
+#include "worker/synchronizers/shard_link.h"
 
 namespace ringside {
 
@@ -30,7 +36,8 @@ class ShardStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc:
    public:
     virtual ~Listener() = default;
     virtual void OnShardConnected(int shard) = 0;
-    virtual void OnShardFrame(int shard, const grpc::ByteBuffer& message) = 0;
+    // `frame` refers to memory of gRPC, or to the shard's.
+    virtual void OnShardFrame(int shard, ReceivedFrame frame) = 0;
     // The last call; the stream may be deleted from then on, but not from within it. OK: ended by
     // both in good order.
     virtual void OnShardEnded(int shard, const absl::Status& how) = 0;
@@ -38,7 +45,9 @@ class ShardStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc:
 
   struct Config {
     int shard = 0;
-    Endpoint endpoint;
+    ShardLink link;
+    const SharedArenas* own = nullptr;  // what the shard has mapped; used where the link has memory
+    GrpcTuning tuning;
     std::string token;
     int rank = 0;
     uint32_t generation = 0;
@@ -46,14 +55,21 @@ class ShardStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc:
     uint32_t recovery = 0;
   };
 
-  // `lent` and `listener` outlive the stream. Delete it only after OnShardEnded.
+  // A frame that is to be sent. `payload` must stay as it is until the shard has answered or the
+  // slices have come back.
+  struct Frame {
+    FrameHeader header;
+    absl::Span<const float> payload;
+  };
+
+  // `lent`, `listener` and what the config points to outlive the stream. Delete it only after
+  // OnShardEnded.
   ShardStream(const Config& config, LentSlices* lent, Listener* listener);
 
   // Starts to connect, and waits for the shard for as long as it takes. At most once, first.
   void Start();
-  // Sends a frame; `payload` must stay as it is until the shard has answered or the slices have
-  // come back.
-  void Send(const FrameHeader& header, absl::Span<const float> payload);
+  // Sends frames in this order. Those of one call can share a message (frame_queue.h).
+  void Send(absl::Span<const Frame> frames);
   // Half-closes, once everything is sent.
   void EndWrites();
   void Cancel() { context_->TryCancel(); }
@@ -68,16 +84,15 @@ class ShardStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc:
   void OnDone(const grpc::Status& status) override;
 
  private:
-  struct Outgoing {
-    FrameHeader header;
-    absl::Span<const float> payload;
-  };
-
+  void Enqueue(const Frame& frame) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Gives up with `why`, which OnShardEnded will tell.
+  void CancelFor(absl::Status why);
   void StartNextWrite() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   // Constant after construction.
   const int shard_;
-  const Endpoint endpoint_;
+  const std::shared_ptr<const PeerMemory> memory_;  // the shard's; null: nothing is shared
+  const SharedArenas* const own_;                   // null: nothing is shared
   LentSlices* const lent_;
   Listener* const listener_;
 
@@ -85,15 +100,19 @@ class ShardStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc:
   std::unique_ptr<grpc::GenericStub> stub_;
   // Holds call and channel: it goes when the connection is to close.
   std::unique_ptr<grpc::ClientContext> context_ = std::make_unique<grpc::ClientContext>();
-  grpc::ByteBuffer incoming_;  // belongs to the read that is under way
-  grpc::ByteBuffer writing_;   // belongs to the write that is under way
+  // Belong to the read that is under way and to what follows it.
+  grpc::ByteBuffer incoming_;
+  std::vector<ReceivedFrame> frames_;
+  grpc::ByteBuffer writing_;  // belongs to the write that is under way
 
   mutable Mutex mutex_;
-  std::deque<Outgoing> outgoing_ ABSL_GUARDED_BY(mutex_);  // the first is being written
+  FrameQueue outgoing_ ABSL_GUARDED_BY(mutex_);
+  bool writing_now_ ABSL_GUARDED_BY(mutex_) = false;
   bool end_writes_ ABSL_GUARDED_BY(mutex_) = false;
-  absl::Status wrong_shard_ ABSL_GUARDED_BY(mutex_);  // somebody else answered
-  bool broken_ ABSL_GUARDED_BY(mutex_) = false;       // nothing may be started any more
-  TrafficCounters traffic_ ABSL_GUARDED_BY(mutex_);
+  // Why this side gave up: somebody else answered, or sent what is no frame.
+  absl::Status fault_ ABSL_GUARDED_BY(mutex_);
+  bool broken_ ABSL_GUARDED_BY(mutex_) = false;  // nothing may be started any more
+  TrafficCounters received_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace ringside

@@ -39,6 +39,24 @@ TEST(GrpcServerTest, BindsAnyPortAndSaysWhich) {
   EXPECT_TRUE(CanConnect(server->endpoint));
 }
 
+TEST(GrpcServerTest, ListensUnderAnAbstractNameTooAndTakesEverySetting) {
+  GrpcServerOptions options;
+  options.local = true;
+  options.tuning = {1 << 20, 8 << 20, 1 << 20, 1 << 20, false, true};
+  grpc::CallbackGenericService service;
+  const auto server = StartGrpcServer(
+      {"127.0.0.1", "127.0.0.1", {}},
+      [&](grpc::ServerBuilder* builder) { builder->RegisterCallbackGenericService(&service); },
+      options);
+  ASSERT_TRUE(server.ok()) << server.status();
+  ASSERT_NE(server->local, "");
+  for (const std::string& target : {ToString(server->endpoint), LocalGrpcTarget(server->local)}) {
+    EXPECT_TRUE(CreateGrpcChannel(target, options.tuning)
+                    ->WaitForConnected(absl::ToChronoTime(absl::Now() + absl::Seconds(5))))
+        << target;
+  }
+}
+
 TEST(GrpcServerTest, ServesIpv6) {
   const auto addresses = ListInterfaceAddresses();
   ASSERT_TRUE(addresses.ok());

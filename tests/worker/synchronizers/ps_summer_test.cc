@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/coordinator/monotonic_clock.h"
+#include "common/logging.h"
 #include "common/ps_traffic.h"
 #include "common/suspects.h"
 #include "tests/testing/ps_cluster.h"
@@ -21,11 +22,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Runs `steps` exchanges of one worker and compares every bit.
-void Train(PsSummer* summer, const BucketPlan& plan, int workers, int rank, int64_t steps) {
-  std::vector<float> gradients;
+// Runs `steps` exchanges of one worker and compares every bit. Odd steps are submitted out of
+// memory that is not shared, as initial parameters are.
+void Train(PsSummer* summer, const BucketPlan& plan, int workers, int rank, int64_t steps,
+           absl::Span<float> shared) {
+  std::vector<float> own;
   for (int64_t step = 0; step < steps; ++step) {
-    const auto sums = Exchange(summer, plan, rank, step, &gradients);
+    const auto sums = step % 2 == 0 ? Exchange(summer, plan, rank, step, shared)
+                                    : Exchange(summer, plan, rank, step, &own);
     ASSERT_TRUE(sums.ok()) << sums.status();
     ASSERT_TRUE(SameBits(*sums, LawfulSums(plan, workers, step)))
         << "step " << step << " rank " << rank;
@@ -33,17 +37,25 @@ void Train(PsSummer* summer, const BucketPlan& plan, int workers, int rank, int6
   EXPECT_TRUE(summer->Shutdown().ok());
 }
 
-void RunCluster(const BucketPlan& plan, const ShardLayout& layout, int64_t steps) {
-  PsCluster cluster({plan, layout});
+void RunCluster(const PsCluster::Options& options, int64_t steps,
+                const std::string& links_in_force) {
+  const BucketPlan& plan = options.plan;
+  const ShardLayout& layout = options.layout;
+  PsCluster cluster(options);
   {
     const auto summers = cluster.ConnectAll();
     std::vector<std::thread> threads;
     for (int rank = 0; rank < layout.world_size; ++rank) {
-      threads.emplace_back(
-          [&, rank] { Train(summers[rank].get(), plan, layout.world_size, rank, steps); });
+      threads.emplace_back([&, rank] {
+        Train(summers[rank].get(), plan, layout.world_size, rank, steps,
+              cluster.gradients(rank).span());
+      });
     }
     for (std::thread& thread : threads) thread.join();
-    for (const auto& summer : summers) EXPECT_EQ(summer->traffic(), summer->ExpectedTraffic(steps));
+    for (const auto& summer : summers) {
+      EXPECT_EQ(summer->traffic(), summer->ExpectedTraffic(steps));
+      EXPECT_EQ(summer->links(), links_in_force);
+    }
   }
   for (int shard = 0; shard < layout.num_shards; ++shard) {
     EXPECT_TRUE(cluster.executor(shard).Await().ok());
@@ -52,15 +64,97 @@ void RunCluster(const BucketPlan& plan, const ShardLayout& layout, int64_t steps
   }
 }
 
-TEST(PsSummerTest, GivesTheLawfulBitsForAnyNumberOfWorkersAndShards) {
+class PsLinkTest : public ::testing::TestWithParam<std::string> {
+ protected:
+  PsCluster::Options Options(const BucketPlan& plan, const ShardLayout& layout) const {
+    PsCluster::Options options{plan, layout};
+    options.ps_link = GetParam();
+    return options;
+  }
+};
+
+TEST_P(PsLinkTest, GivesTheLawfulBitsForAnyNumberOfWorkersAndShards) {
   const BucketPlan plan = PlanWithBuckets({97, 3, 200, 5000});
   for (int workers = 1; workers <= 4; ++workers) {
-    for (int shards = 1; shards <= 3; ++shards) RunCluster(plan, {workers, shards, 1024}, 4);
+    for (int shards = 1; shards <= 3; ++shards)
+      RunCluster(Options(plan, {workers, shards, 1024}), 4, GetParam());
   }
 }
 
-TEST(PsSummerTest, GivesTheLawfulBitsForFramesOfFullSize) {
-  RunCluster(PlanWithBuckets({1 << 20, 300001}), {2, 2, kMaxFramePayloadBytes}, 3);
+TEST_P(PsLinkTest, GivesTheLawfulBitsForFramesOfFullSize) {
+  RunCluster(Options(PlanWithBuckets({1 << 20, 300001}), {2, 2, kMaxFramePayloadBytes}), 3,
+             GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Links, PsLinkTest, ::testing::Values("grpc_tcp", "grpc_uds", "shm"),
+                         [](const auto& info) { return info.param; });
+
+TEST(PsSummerTest, SmallFramesOverSharedMemoryAreManyAMessage) {
+  PsCluster::Options options{PlanWithBuckets({4000}), {2, 1, 4}};
+  options.ps_link = "shm";
+  RunCluster(options, 2, "shm");
+}
+
+TEST(PsSummerTest, AutoSharesMemoryOnOneHostAndGoesOverTcpToAnother) {
+  PsCluster::Options options{PlanWithBuckets({97, 300}), {2, 2, 64}};
+  options.ps_link = "auto";
+  RunCluster(options, 3, "shm");
+  PsCluster cluster(options);
+  PsSummer::Config config = cluster.WorkerConfig(0);
+  config.shards[1].same_host = false;
+  const auto mixed = PsSummer::Create(config);
+  ASSERT_TRUE(mixed.ok()) << mixed.status();
+  EXPECT_EQ((*mixed)->links(), "grpc_tcp,shm");
+}
+
+TEST(PsSummerTest, WhereNoMemoryIsToBeHadThePayloadIsSent) {
+  PsCluster::Options options{PlanWithBuckets({97, 300}), {2, 2, 64}};
+  options.ps_link = "shm";
+  options.results = Arena::Placement::kHeap;
+  SetLogName("test");
+  testing::internal::CaptureStderr();
+  RunCluster(options, 3, "grpc_uds");
+  EXPECT_THAT(
+      testing::internal::GetCapturedStderr(),
+      HasSubstr("no shared memory with shard 1 (the shard's results are not in shared memory); "
+                "grpc_uds is used instead"));
+  options.results = Arena::Placement::kShared;
+  options.gradients = Arena::Placement::kHeap;
+  testing::internal::CaptureStderr();
+  RunCluster(options, 3, "grpc_uds");
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("(the gradients of this worker are not in shared memory); grpc_uds"));
+}
+
+TEST(PsSummerTest, ALinkThatNeedsOneHostIsRefusedAcrossHosts) {
+  PsCluster cluster({PlanWithBuckets({8}), {1, 2, 16}});
+  for (const char* link : {"grpc_uds", "shm"}) {
+    PsSummer::Config config = cluster.WorkerConfig(0);
+    config.ps_link = link;
+    config.shards[1].same_host = false;
+    const absl::Status status = PsSummer::Create(config).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(status.message()), HasSubstr(std::string("--ps_link=") + link));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("shard 1 at 127.0.0.1:"));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("is on another host than worker 0"));
+  }
+  PsSummer::Config config = cluster.WorkerConfig(0);
+  config.ps_link = "warp";
+  EXPECT_THAT(std::string(PsSummer::Create(config).status().message()),
+              HasSubstr("--ps_link=warp: must be one of"));
+}
+
+TEST(PsSummerTest, AShardThatDoesNotAnswerAboutMemoryIsNamed) {
+  PsCluster::Options options{PlanWithBuckets({8}), {1, 2, 16}};
+  options.serve = false;
+  options.ps_link = "shm";
+  PsCluster cluster(options);
+  PsSummer::Config config = cluster.WorkerConfig(0);
+  config.connect_timeout = absl::Milliseconds(50);
+  const absl::Status status = PsSummer::Create(config).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("no answer from shard 0 at 127.0.0.1:"));
+  EXPECT_EQ(ToString(SuspectsOf(status)), "shard 0");
 }
 
 // Worker 0 has all its buckets under way while it waits for worker 1, who has not begun.
@@ -90,7 +184,7 @@ TEST(PsSummerTest, TellsHiddenCommunicationFromExposed) {
 }
 
 TEST(PsSummerTest, RefusesMoreShardsThanElements) {
-  PsSummer::Config config{Group::World(1, 0, 1), PlanWithBuckets({2}), std::vector<Endpoint>(3),
+  PsSummer::Config config{Group::World(1, 0, 1), PlanWithBuckets({2}), std::vector<ShardAddress>(3),
                           ""};
   const absl::Status status = PsSummer::Create(std::move(config)).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);

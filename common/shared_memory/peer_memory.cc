@@ -1,4 +1,4 @@
-#include "allreduce/shm/peer_memory.h"
+#include "common/shared_memory/peer_memory.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -21,7 +21,8 @@ constexpr uint8_t kNotMapped = 2;
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<PeerMemory>> PeerMemory::Map(
-    const std::vector<FileDescriptor>& files) {
+    const std::vector<FileDescriptor>& files, Access access) {
+  const int protection = access == Access::kRead ? PROT_READ : PROT_READ | PROT_WRITE;
   auto memory = absl::WrapUnique(new PeerMemory);
   for (const FileDescriptor& file : files) {
     struct stat status = {};
@@ -33,7 +34,7 @@ absl::StatusOr<std::unique_ptr<PeerMemory>> PeerMemory::Map(
     const auto bytes = static_cast<size_t>(status.st_size);
     // Populated, so that no sum pays for the page faults.
     void* const address =
-        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file.get(), 0);
+        mmap(nullptr, bytes, protection, MAP_SHARED | MAP_POPULATE, file.get(), 0);
     if (address == MAP_FAILED) {
       return absl::UnavailableError(
           absl::StrCat("its memory of ", bytes, " bytes cannot be mapped: ", strerror(errno)));
@@ -61,7 +62,7 @@ absl::Status MemoryExchange::Offer(absl::Span<const int> own, absl::Time deadlin
 absl::Status MemoryExchange::Take(absl::Time deadline) {
   RINGSIDE_ASSIGN_OR_RETURN(const std::vector<FileDescriptor> files,
                             ReceiveDescriptors(socket_, deadline));
-  absl::StatusOr<std::unique_ptr<PeerMemory>> memory = PeerMemory::Map(files);
+  absl::StatusOr<std::unique_ptr<PeerMemory>> memory = PeerMemory::Map(files, access_);
   if (memory.ok()) {
     memory_ = *std::move(memory);
   } else {

@@ -1,7 +1,7 @@
 // Memory of another process of this host, mapped into this one. The files behind it have no name
 // and travel over the Unix socket between the two, so nothing is left behind when they end.
-#ifndef RINGSIDE_ALLREDUCE_SHM_PEER_MEMORY_H_
-#define RINGSIDE_ALLREDUCE_SHM_PEER_MEMORY_H_
+#ifndef RINGSIDE_COMMON_SHARED_MEMORY_PEER_MEMORY_H_
+#define RINGSIDE_COMMON_SHARED_MEMORY_PEER_MEMORY_H_
 
 #include <cstdint>
 #include <memory>
@@ -19,8 +19,12 @@ namespace ringside {
 // Owns the mappings. Thread-compatible; what is in them is shared with the peer.
 class PeerMemory {
  public:
+  // kRead: a stray write of this process ends it instead of spoiling its peer's memory.
+  enum class Access { kRead, kReadWrite };
+
   // UNAVAILABLE: a segment cannot be mapped, or its owner could still shrink it under us.
-  static absl::StatusOr<std::unique_ptr<PeerMemory>> Map(const std::vector<FileDescriptor>& files);
+  static absl::StatusOr<std::unique_ptr<PeerMemory>> Map(const std::vector<FileDescriptor>& files,
+                                                         Access access = Access::kReadWrite);
   ~PeerMemory();
   PeerMemory(const PeerMemory&) = delete;
   PeerMemory& operator=(const PeerMemory&) = delete;
@@ -40,7 +44,9 @@ class PeerMemory {
 // before the next and nobody waits in a circle.
 class MemoryExchange {
  public:
-  explicit MemoryExchange(Socket* socket) : socket_(socket) {}
+  explicit MemoryExchange(Socket* socket,
+                          PeerMemory::Access access = PeerMemory::Access::kReadWrite)
+      : socket_(socket), access_(access) {}
 
   // The errors of all three are those of the connection (UNAVAILABLE, DEADLINE_EXCEEDED,
   // INVALID_ARGUMENT). Descriptors stay the caller's.
@@ -54,10 +60,11 @@ class MemoryExchange {
 
  private:
   Socket* const socket_;
+  const PeerMemory::Access access_;
   std::unique_ptr<PeerMemory> memory_;
   std::string why_;
 };
 
 }  // namespace ringside
 
-#endif  // RINGSIDE_ALLREDUCE_SHM_PEER_MEMORY_H_
+#endif  // RINGSIDE_COMMON_SHARED_MEMORY_PEER_MEMORY_H_

@@ -1,7 +1,7 @@
 // The memory that a rank shares with its neighbours: the mailbox that others write to, buffers for
 // payload that lies elsewhere, and the arenas whose payload is read where it is.
-#ifndef RINGSIDE_ALLREDUCE_SHM_OWN_MEMORY_H_
-#define RINGSIDE_ALLREDUCE_SHM_OWN_MEMORY_H_
+#ifndef RINGSIDE_COMMON_SHARED_MEMORY_OWN_MEMORY_H_
+#define RINGSIDE_COMMON_SHARED_MEMORY_OWN_MEMORY_H_
 
 #include <cstdint>
 #include <memory>
@@ -11,6 +11,7 @@
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "common/arena.h"
+#include "common/shared_memory/shared_arenas.h"
 
 namespace ringside {
 
@@ -19,10 +20,7 @@ namespace ringside {
 // since immutable.
 class OwnMemory {
  public:
-  struct Location {
-    uint32_t segment = 0;
-    uint64_t offset = 0;  // bytes
-  };
+  using Location = SharedArenas::Location;
 
   // RESOURCE_EXHAUSTED: no memory for the control segment.
   static absl::StatusOr<std::unique_ptr<OwnMemory>> Create(int64_t control_bytes,
@@ -32,18 +30,20 @@ class OwnMemory {
   uint8_t* control() const { return data_; }
   absl::Span<uint8_t> staging() const { return {data_ + control_bytes_, staging_bytes_}; }
   // Where others find these bytes; nothing where they lie in no segment.
-  absl::optional<Location> Locate(absl::Span<const uint8_t> bytes) const;
+  absl::optional<Location> Locate(absl::Span<const uint8_t> bytes) const {
+    return segments_.Locate(bytes);
+  }
 
   // In the order of the segments; they stay this object's. The control segment alone, or all.
-  std::vector<int> ControlDescriptor() const { return {segments_[0]->memory_fd()}; }
-  std::vector<int> Descriptors() const;
+  std::vector<int> ControlDescriptor() const { return {own_->memory_fd()}; }
+  std::vector<int> Descriptors() const { return segments_.Descriptors(); }
 
  private:
-  OwnMemory(std::unique_ptr<Arena> own, std::vector<const Arena*> segments, size_t control_bytes,
-            size_t staging_bytes);
+  OwnMemory(std::unique_ptr<Arena> own, const std::vector<const Arena*>& segments,
+            size_t control_bytes, size_t staging_bytes);
 
   const std::unique_ptr<Arena> own_;
-  const std::vector<const Arena*> segments_;  // own_ first
+  const SharedArenas segments_;  // own_ first
   const size_t control_bytes_;
   const size_t staging_bytes_;
   uint8_t* const data_;
@@ -51,4 +51,4 @@ class OwnMemory {
 
 }  // namespace ringside
 
-#endif  // RINGSIDE_ALLREDUCE_SHM_OWN_MEMORY_H_
+#endif  // RINGSIDE_COMMON_SHARED_MEMORY_OWN_MEMORY_H_
