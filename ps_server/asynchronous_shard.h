@@ -1,11 +1,12 @@
 // The shard of the modes `async` and `ssp`: every push is applied when it arrives, and answered
 // with the parameters as they are then.
 //
-// A push of step t is a worker's own mean gradient over its batch, which moves the parameters by
-// the full learning rate: a step of one worker is worth a step of the synchronous modes, with a
-// smaller batch. Every unit counts its updates: the count is what Adam corrects its bias by, and
-// the schedule is at step ceil(count / world size), which all workers together have taken. A push
-// without samples is answered and changes nothing.
+// A push of step t is a worker's own mean gradient over its batch. It is applied with the learning
+// rate times its samples over those of a full batch of all workers: so the learning rate means the
+// same as in the synchronous modes, because a push of every worker together moves the parameters as
+// far as one synchronous step would. Every unit counts its updates: the count is what Adam corrects
+// its bias by, and the schedule is at step ceil(count / world size), which all workers together
+// have taken. A push without samples is answered and changes nothing.
 //
 // Staleness of a push: by how many updates of others the unit has moved since the worker was sent
 // it.
@@ -30,7 +31,8 @@ namespace ringside {
 
 class AsynchronousShard final : public ParameterShard {
  public:
-  // As ParameterShard::Create, which calls it. INVALID_ARGUMENT also: a negative staleness.
+  // As ParameterShard::Create, which calls it. INVALID_ARGUMENT also: a negative staleness,
+  // or no full batch.
   static absl::StatusOr<std::unique_ptr<ParameterShard>> Create(Config config);
 
   // Of the slowest worker.
@@ -72,6 +74,7 @@ class AsynchronousShard final : public ParameterShard {
 
   const bool bounded_;  // ssp
   const uint64_t staleness_;
+  const double full_batch_;  // samples
   const uint64_t first_step_;
   const std::unique_ptr<ServedParameters> served_;
 

@@ -25,9 +25,9 @@ ServerOptimizer::ServerOptimizer(std::unique_ptr<Optimizer> optimizer,
       schedule_(std::move(schedule)),
       gradient_(static_cast<size_t>(max_unit_elements)) {}
 
-void ServerOptimizer::Update(int64_t update, int64_t step, int64_t position,
+void ServerOptimizer::Update(int64_t update, int64_t step, double share, int64_t position,
                              absl::Span<float> parameters) {
-  optimizer_->ApplyRange(update, schedule_.At(step), position, gradient(parameters.size()),
+  optimizer_->ApplyRange(update, schedule_.At(step) * share, position, gradient(parameters.size()),
                          parameters);
 }
 

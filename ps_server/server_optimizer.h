@@ -26,8 +26,10 @@ class ServerOptimizer {
   // Room for one unit's gradient, to be folded there and then applied.
   absl::Span<float> gradient(size_t elements) { return absl::MakeSpan(gradient_).first(elements); }
   // Applies `gradient(parameters.size())` to the elements from `position` on. `update` counts the
-  // updates of these elements from 1; `step` is where the schedule is.
-  void Update(int64_t update, int64_t step, int64_t position, absl::Span<float> parameters);
+  // updates of these elements from 1; `step` is where the schedule is, whose rate is multiplied by
+  // `share`.
+  void Update(int64_t update, int64_t step, double share, int64_t position,
+              absl::Span<float> parameters);
 
   std::vector<absl::Span<float>> State() { return optimizer_->State(); }
 
