@@ -78,8 +78,10 @@ absl::Status AsynchronousShard::TakePush(int unit, const FrameHeader& header, Fr
   }
   // The unit may be pushed again only after the whole step, and after its answer.
   if (header.step > expected || own.held || own.pushed > steps_[worker]) {
-    return Refuse(absl::StatusCode::kOutOfRange, header,
-                  absl::StrCat("the worker's step ", first_step_ + steps_[worker], " is not over"));
+    return Refuse(
+        absl::StatusCode::kOutOfRange, header,
+        absl::StrCat("the worker's step ", own.held ? expected - 1 : first_step_ + steps_[worker],
+                     " is not over"));
   }
   ++own.pushed;
   own.held = true;
@@ -90,9 +92,8 @@ absl::Status AsynchronousShard::TakePush(int unit, const FrameHeader& header, Fr
     Apply(unit, worker, header, payload);
   }
   if (++units_of_step_[worker] == table().size()) CountStep(worker);
-  if (header.step == 0) return absl::OkStatus();
   if (units_of_step_[worker] == 0) AnswerHeld(results);  // the slowest may have come on
-  if (exchange(unit, worker).held && MayGoOn(worker)) Answer(unit, worker, results);
+  if (header.step > 0 && own.held && MayGoOn(worker)) Answer(unit, worker, results);
   return absl::OkStatus();
 }
 
@@ -104,8 +105,12 @@ void AsynchronousShard::TakeInitial(int unit, int worker, const FramePayload& pa
     initialized_[unit] = true;
   }
   if (!initialized_[unit]) return;
+  // Worker 0 was waited for by whoever came before it; of those who come later, others may be held
+  // in a later step already.
   for (int other = 0; other < world_size(); ++other) {
-    if (exchange(unit, other).held) Answer(unit, other, results);
+    if ((worker == 0 || other == worker) && exchange(unit, other).held) {
+      Answer(unit, other, results);
+    }
   }
 }
 
@@ -156,7 +161,7 @@ void AsynchronousShard::AnswerHeld(std::vector<Result>* results) {
   for (int worker = 0; worker < world_size(); ++worker) {
     if (!MayGoOn(worker)) continue;
     for (int unit = 0; unit < table().size(); ++unit) {
-      if (exchange(unit, worker).held) Answer(unit, worker, results);
+      if (exchange(unit, worker).held && initialized_[unit]) Answer(unit, worker, results);
     }
   }
 }
@@ -174,9 +179,10 @@ absl::Status AsynchronousShard::TakePull(const FrameHeader& header, std::vector<
 
 void AsynchronousShard::AppendFinal(std::vector<Result>* results) {
   for (int worker = 0; worker < world_size(); ++worker) {
+    const uint64_t next = first_step_ + steps_[worker];
+    const uint64_t last = next == 0 ? 0 : next - 1;  // as a worker without steps counts
     for (int unit = 0; unit < table().size(); ++unit) {
-      results->push_back(served_->CopyFor(worker, table().unit(unit),
-                                          ResultHeader(unit, first_step_ + steps_[worker] - 1)));
+      results->push_back(served_->CopyFor(worker, table().unit(unit), ResultHeader(unit, last)));
     }
   }
 }

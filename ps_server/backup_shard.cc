@@ -1,6 +1,7 @@
 #include "ps_server/backup_shard.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "absl/memory/memory.h"
@@ -35,11 +36,13 @@ BackupShard::BackupShard(const Config& config, std::unique_ptr<ServedParameters>
       open_step_(config.first_step),
       parked_(table().size(), world_size()),
       unit_step_(table().size(), config.first_step - 1),  // kNoStep before step 0
+      pushed_(static_cast<size_t>(table().size()) * world_size(), kNoStep),
       last_late_(world_size(), kNoStep),
       pulls_(world_size(), kNoStep) {}
 
 absl::optional<ParameterShard::State> BackupShard::MutableState() {
-  if (open_step_ == 0) return absl::nullopt;
+  // Some units may be updated already.
+  if (open_step_ == 0 || updated_units_ > 0) return absl::nullopt;
   State state;
   state.step = open_step_ - 1;
   state.parameters = served_->all();
@@ -51,14 +54,22 @@ absl::Status BackupShard::TakePush(int unit, const FrameHeader& header, FramePay
                                    std::vector<Result>* results) {
   const auto worker = static_cast<int>(header.sender);
   if (header.step > open_step_) return RefusalOfFuture(header);
+  uint64_t& pushed = pushed_[static_cast<size_t>(unit) * world_size() + worker];
+  if (pushed != kNoStep && header.step == pushed) {
+    return Refuse(absl::StatusCode::kAlreadyExists, header, "it is a duplicate");
+  }
+  if (pushed != kNoStep && header.step < pushed) {
+    return Refuse(absl::StatusCode::kFailedPrecondition, header,
+                  absl::StrCat("the worker has pushed step ", pushed, " of it"));
+  }
+  if (header.step == 0 && open_step_ > 0) {
+    return RefusalOfClosed(header);  // the initial parameters take everybody
+  }
+  pushed = header.step;
   if (header.step < open_step_) {
-    if (header.step == 0) return RefusalOfClosed(header);  // the initial parameters take everybody
     CountLate(worker, header.step);
     Answer(unit, worker, results);
     return absl::OkStatus();
-  }
-  if (parked_.Has(unit, worker)) {
-    return Refuse(absl::StatusCode::kAlreadyExists, header, "it is a duplicate");
   }
   ParkPush(unit, header, std::move(payload), results);
   return absl::OkStatus();
@@ -69,6 +80,7 @@ void BackupShard::ParkPush(int unit, const FrameHeader& header, FramePayload pay
   const auto worker = static_cast<int>(header.sender);
   parked_.Park(unit, header, std::move(payload));
   if (unit_step_[unit] == open_step_) {  // updated without it
+    parked_.Release(unit);
     CountLate(worker, header.step);
     Answer(unit, worker, results);
   }
@@ -89,15 +101,20 @@ void BackupShard::ParkPush(int unit, const FrameHeader& header, FramePayload pay
 }
 
 absl::Status BackupShard::Elect(const Election& election, std::vector<Result>* results) {
-  const bool fits = static_cast<int>(election.workers.size()) == needed() &&
-                    std::is_sorted(election.workers.begin(), election.workers.end()) &&
-                    election.workers.front() >= 0 && election.workers.back() < world_size();
-  if (shard() == 0 || election.step != open_step_ || !elected_.empty() || !fits) {
+  const std::vector<int>& workers = election.workers;
+  const bool fits =
+      static_cast<int>(workers.size()) == needed() && workers.front() >= 0 &&
+      workers.back() < world_size() &&
+      std::adjacent_find(workers.begin(), workers.end(), std::greater_equal<>()) == workers.end();
+  // A shard without elements gets no pushes, so that no step of it ever opens or closes.
+  const bool open = election.step > 0 && election.step == open_step_ && elected_.empty();
+  if (shard() > 0 && fits && table().size() == 0) return absl::OkStatus();
+  if (shard() == 0 || !open || !fits) {
     return absl::FailedPreconditionError(absl::StrCat(
         "shard ", shard(), " was told that ", election.workers.size(), " workers count in step ",
         election.step, "; step ", open_step_, " is open, and ", needed(), " count"));
   }
-  elected_ = election.workers;
+  elected_ = workers;
   const size_t before = results->size();
   UpdateReady(results);
   CountAnswers(*results, before);
@@ -108,6 +125,15 @@ void BackupShard::CountLate(int worker, uint64_t step) {
   if (last_late_[worker] == step) return;
   last_late_[worker] = step;
   ++mutable_statistics().late_pushes;
+}
+
+// Or is not waited for: others count in the open step, or enough have pushed all of it here, and
+// shard 0 has yet to say who counts.
+bool BackupShard::HasPushed(int unit, int worker) const {
+  if (has_finished(worker) || parked_.Has(unit, worker)) return true;
+  if (open_step_ == 0) return false;
+  return elected_.empty() ? complete_workers_ >= needed()
+                          : !std::binary_search(elected_.begin(), elected_.end(), worker);
 }
 
 bool BackupShard::IsReady(int unit) const {
@@ -175,6 +201,7 @@ void BackupShard::OpenNextStep(std::vector<Result>* results) {
 }
 
 absl::Status BackupShard::TakePull(const FrameHeader& header, std::vector<Result>* results) {
+  if (table().size() == 0) return absl::OkStatus();
   const auto worker = static_cast<int>(header.sender);
   if (pulls_[worker] != kNoStep) {
     return Refuse(absl::StatusCode::kAlreadyExists, header, "the worker pulls already");

@@ -48,9 +48,7 @@ class BackupShard final : public ParameterShard {
   absl::Status TakePush(int unit, const FrameHeader& header, FramePayload payload,
                         std::vector<Result>* results) override;
   absl::Status TakePull(const FrameHeader& header, std::vector<Result>* results) override;
-  bool HasPushed(int unit, int worker) const override {
-    return has_finished(worker) || parked_.Has(unit, worker);
-  }
+  bool HasPushed(int unit, int worker) const override;
 
   int needed() const { return world_size() - backup_workers_; }
   // Parks what belongs to the open step; the worker may be elected for it.
@@ -77,6 +75,7 @@ class BackupShard final : public ParameterShard {
   int complete_workers_ = 0;         // that have pushed all units of it
   std::vector<int> arrived_;         // those, in the order of their coming
   std::vector<int> elected_;         // ascending; empty: not known yet
+  std::vector<uint64_t> pushed_;     // the last step, by unit and worker
   std::vector<uint64_t> last_late_;  // step that was counted as late last, by worker
   static constexpr uint64_t kNoStep = ~uint64_t{0};
   std::vector<uint64_t> pulls_;  // step that is waited for, by worker; kNoStep: none

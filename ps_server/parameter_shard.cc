@@ -59,12 +59,20 @@ void ParameterShard::CountAnswers(const std::vector<Result>& results, size_t fir
 absl::Status ParameterShard::Dispatch(const FrameHeader& header, FramePayload payload,
                                       std::vector<Result>* results) {
   RINGSIDE_RETURN_IF_ERROR(CheckSender(header));
-  if (header.kind == FrameKind::kFinish) {
-    return TakeFinish(static_cast<int>(header.sender), results);
+  if (header.kind == FrameKind::kFinish || header.kind == FrameKind::kPull) {
+    if (header.elements > 0 || payload.bytes() > 0) {
+      return Refuse(absl::StatusCode::kInvalidArgument, header,
+                    absl::StrCat("it carries ", payload.bytes(),
+                                 " payload bytes; this kind has no elements and no payload"));
+    }
+    return header.kind == FrameKind::kPull ? TakePull(header, results)
+                                           : TakeFinish(static_cast<int>(header.sender), results);
   }
-  if (header.kind == FrameKind::kPull) return TakePull(header, results);
   if (header.kind != FrameKind::kPush && header.kind != FrameKind::kRestore) {
     return Refuse(absl::StatusCode::kInvalidArgument, header, "not a push");
+  }
+  if (header.dtype != WireDtype::kFloat32) {  // what is folded has no other
+    return Refuse(absl::StatusCode::kInvalidArgument, header, "its elements are not float32");
   }
   RINGSIDE_ASSIGN_OR_RETURN(const int unit, table_.Find(header));
   if (payload.bytes() != header.payload_bytes()) {

@@ -136,7 +136,9 @@ class ParameterShard {
 
   // Where the values of results lie, in the order by which workers know them.
   virtual std::vector<const Arena*> result_arenas() const = 0;
-  // Nothing where no parameters are kept. Valid until the next call of Push or Elect.
+  // Nothing where no parameters are kept, or none yet, and in synchronous modes while some units of
+  // the open step are updated and others are not: between steps there is always a state. Valid
+  // until the next call of Push or Elect.
   virtual absl::optional<State> MutableState() { return absl::nullopt; }
   const Statistics& statistics() const { return statistics_; }
   const UnitTable& table() const { return table_; }

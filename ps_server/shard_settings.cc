@@ -20,8 +20,9 @@ class SettingsReader {
     Note(absl::StrCat("the workers of the job do not say their ", name));
     return "";
   }
-  int64_t Integer(const std::string& name) {
-    int64_t value = 0;
+  template <typename Int = int64_t>
+  Int Integer(const std::string& name) {
+    Int value = 0;
     const std::string text = Text(name);
     if (status_.ok() && !absl::SimpleAtoi(text, &value)) NoteUnreadable(name, text);
     return value;
@@ -32,10 +33,12 @@ class SettingsReader {
     if (status_.ok() && !absl::SimpleAtod(text, &value)) NoteUnreadable(name, text);
     return value;
   }
-  bool Boolean(const std::string& name) {
+  bool Boolean(const std::string& name) { return Choice(name, "false", "true"); }
+  // Whether it is `second`; else it must be `first`.
+  bool Choice(const std::string& name, absl::string_view first, absl::string_view second) {
     const std::string text = Text(name);
-    if (status_.ok() && text != "true" && text != "false") NoteUnreadable(name, text);
-    return text == "true";
+    if (status_.ok() && text != first && text != second) NoteUnreadable(name, text);
+    return text == second;
   }
   const absl::Status& status() const { return status_; }
 
@@ -60,10 +63,10 @@ absl::StatusOr<ShardSettings> ReadShardSettings(const Membership& membership) {
   settings.first_bucket_bytes = reader.Integer("first_bucket_bytes");
   settings.bucket_bytes = reader.Integer("bucket_bytes");
   settings.frame_bytes = reader.Integer("frame_bytes");
-  settings.policy.update_on_server = reader.Text("update") == "server";
-  settings.policy.staleness = static_cast<int>(reader.Integer("staleness"));
-  settings.policy.backup_workers = static_cast<int>(reader.Integer("backup_workers"));
-  settings.full_batch = reader.Integer("batch_size") * membership.workers_size();
+  settings.policy.update_on_server = reader.Choice("update", "worker", "server");
+  settings.policy.staleness = reader.Integer<int>("staleness");
+  settings.policy.backup_workers = reader.Integer<int>("backup_workers");
+  settings.full_batch = int64_t{reader.Integer<int>("batch_size")} * membership.workers_size();
   settings.snapshot_steps = reader.Integer("snapshot_steps");
   OptimizerConfig& optimizer = settings.optimizer;
   optimizer.name = reader.Text("optimizer");

@@ -39,6 +39,9 @@ SynchronousShard::SynchronousShard(const Config& config, std::shared_ptr<Arena> 
 
 void SynchronousShard::Resume(const Resumption& resumption) {
   RINGSIDE_CHECK(static_cast<int>(resumption.lacking.size()) == world_size());
+  for (const std::vector<bool>& units : resumption.lacking) {
+    RINGSIDE_CHECK(static_cast<int>(units.size()) == table().size());
+  }
   resumed_step_ = open_step_;
   lacking_ = resumption.lacking;
   for (int unit = 0; unit < table().size(); ++unit) {
@@ -54,12 +57,22 @@ std::vector<const Arena*> SynchronousShard::result_arenas() const {
 }
 
 absl::optional<ParameterShard::State> SynchronousShard::MutableState() {
-  if (optimizer_ == nullptr || open_step_ == 0) return absl::nullopt;
+  // Where some units are updated already, their optimizer state is of the open step.
+  if (optimizer_ == nullptr || open_step_ == 0 || complete_units_ > 0) return absl::nullopt;
   State state;
   state.step = open_step_ - 1;
   state.parameters = arenas_[state.step % 2]->span();
   state.optimizer = optimizer_->State();
   return state;
+}
+
+// Of a sum that somebody has got, those who have are waited for: they restore it.
+bool SynchronousShard::HasPushed(int unit, int worker) const {
+  if (complete_[unit] || parked_.Has(unit, worker)) return true;
+  const bool restorable =
+      std::any_of(lacking_.begin(), lacking_.end(),
+                  [unit](const std::vector<bool>& units) { return !units[unit]; });
+  return restorable && lacking_[worker][unit];
 }
 
 absl::Status SynchronousShard::TakePush(int unit, const FrameHeader& header, FramePayload payload,
@@ -70,9 +83,7 @@ absl::Status SynchronousShard::TakePush(int unit, const FrameHeader& header, Fra
     return resumed_step_ == header.step ? absl::OkStatus() : RefusalOfClosed(header);
   }
   if (header.step > open_step_) {
-    if (!resuming() || header.step != open_step_ + 1) return RefusalOfFuture(header);
-    deferred_.emplace_back(header, std::move(payload));
-    return absl::OkStatus();
+    return Defer(unit, header, std::move(payload));
   }
   if (parked_.Has(unit, sender)) {
     return Refuse(absl::StatusCode::kAlreadyExists, header, "it is a duplicate");
@@ -89,7 +100,24 @@ absl::Status SynchronousShard::TakePush(int unit, const FrameHeader& header, Fra
   }
   FoldUnit(unit);
   Complete(unit, sum, results);
-  return TakeDeferred(results);
+  TakeDeferred(results);
+  return absl::OkStatus();
+}
+
+// Of a worker that has all results of the open step, though others do not.
+absl::Status SynchronousShard::Defer(int unit, const FrameHeader& header, FramePayload payload) {
+  if (!resuming() || header.step != open_step_ + 1) return RefusalOfFuture(header);
+  const auto sender = static_cast<int>(header.sender);
+  for (int other = 0; other < table().size(); ++other) {
+    if (lacking_[sender][other] && !complete_[other]) return RefusalOfFuture(header);
+  }
+  for (const Deferred& deferred : deferred_) {
+    if (deferred.unit == unit && deferred.header.sender == header.sender) {
+      return Refuse(absl::StatusCode::kAlreadyExists, header, "it is a duplicate");
+    }
+  }
+  deferred_.push_back({unit, header, std::move(payload)});
+  return absl::OkStatus();
 }
 
 absl::Status SynchronousShard::TakeRestored(int unit, const FrameHeader& header,
@@ -98,16 +126,22 @@ absl::Status SynchronousShard::TakeRestored(int unit, const FrameHeader& header,
     return ParameterShard::TakeRestored(unit, header, std::move(payload), results);
   }
   if (!resuming() || complete_[unit]) return absl::OkStatus();
+  if (lacking_[header.sender][unit]) {
+    return Refuse(absl::StatusCode::kInvalidArgument, header,
+                  "the worker has not got this sum itself");
+  }
   payload.CopyTo(Values(unit, open_step_));
   FrameHeader sum = ResultHeader(unit, open_step_);
   sum.finite = header.finite;
   sum.weight = header.weight;
   Complete(unit, sum, results);
-  return TakeDeferred(results);
+  TakeDeferred(results);
+  return absl::OkStatus();
 }
 
 absl::Status SynchronousShard::TakePull(const FrameHeader& header, std::vector<Result>* results) {
   if (optimizer_ == nullptr) return ParameterShard::TakePull(header, results);
+  if (table().size() == 0) return absl::OkStatus();  // and no push ever opens a step
   if (header.step >= open_step_) return RefusalOfFuture(header);
   for (int unit = 0; unit < table().size(); ++unit) {
     Result result = ResultOf(unit, open_step_ - 1);
@@ -163,15 +197,15 @@ void SynchronousShard::OpenNextStep() {
   lacking_.clear();
 }
 
-absl::Status SynchronousShard::TakeDeferred(std::vector<Result>* results) {
-  if (resuming() || deferred_.empty()) return absl::OkStatus();
-  std::vector<std::pair<FrameHeader, FramePayload>> frames;
+void SynchronousShard::TakeDeferred(std::vector<Result>* results) {
+  if (resuming() || deferred_.empty()) return;
+  std::vector<Deferred> frames;
   frames.swap(deferred_);
-  for (auto& [header, payload] : frames) {
-    RINGSIDE_ASSIGN_OR_RETURN(const int unit, table().Find(header));
-    RINGSIDE_RETURN_IF_ERROR(TakePush(unit, header, std::move(payload), results));
+  for (Deferred& frame : frames) {
+    const absl::Status status =
+        TakePush(frame.unit, frame.header, std::move(frame.payload), results);
+    RINGSIDE_CHECK(status.ok());  // Defer has checked it
   }
-  return absl::OkStatus();
 }
 
 absl::Span<float> SynchronousShard::Values(int unit, uint64_t step) {

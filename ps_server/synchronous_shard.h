@@ -21,8 +21,8 @@
 // Resumption. A shard that takes the place of a lost one opens the oldest step that some worker has
 // not got all sums of. Sums that another worker has got are restored by that worker; the rest are
 // folded from gradients that are pushed again. What workers push again though it is restored
-// already is dropped. A worker that was ahead may push the next step before this one is closed:
-// such frames wait.
+// already is dropped. A worker that has all sums already may push the next step before this one is
+// closed: such frames wait.
 //
 // Memory: two arenas of the shard's elements, and parked frames of at most one step. Nothing is
 // allocated per step but what the transport brings.
@@ -31,7 +31,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "ps_server/parameter_shard.h"
@@ -62,9 +61,13 @@ class SynchronousShard final : public ParameterShard {
                             std::vector<Result>* results) override;
   // Parameters of the step before the open one, for a worker that has none.
   absl::Status TakePull(const FrameHeader& header, std::vector<Result>* results) override;
-  bool HasPushed(int unit, int worker) const override {
-    return complete_[unit] || parked_.Has(unit, worker);
-  }
+  bool HasPushed(int unit, int worker) const override;
+
+  struct Deferred {
+    int unit = 0;
+    FrameHeader header;
+    FramePayload payload;
+  };
 
   bool resuming() const { return !lacking_.empty(); }
   void Resume(const Resumption& resumption);
@@ -72,8 +75,10 @@ class SynchronousShard final : public ParameterShard {
   void UpdateUnit(int unit);
   void Complete(int unit, FrameHeader header, std::vector<Result>* results);
   void OpenNextStep();
+  // Keeps a frame of the next step.
+  absl::Status Defer(int unit, const FrameHeader& header, FramePayload payload);
   // Frames of the step that has just been opened and that came before.
-  absl::Status TakeDeferred(std::vector<Result>* results);
+  void TakeDeferred(std::vector<Result>* results);
   absl::Span<float> Values(int unit, uint64_t step);
   Result ResultOf(int unit, uint64_t step);
 
@@ -89,7 +94,7 @@ class SynchronousShard final : public ParameterShard {
 
   // Until the first step is closed, where this shard replaces a lost one.
   std::vector<std::vector<bool>> lacking_;  // by worker and unit
-  std::vector<std::pair<FrameHeader, FramePayload>> deferred_;
+  std::vector<Deferred> deferred_;
   absl::optional<uint64_t> resumed_step_;
 };
 

@@ -4,22 +4,24 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "common/suspects.h"
-#include "tests/testing/random_gradients.h"
+#include "tests/ps_server/shard_frames.h"
 
 namespace ringside {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Remembers what the streams were told.
 class RecordedStreams final : public ShardExecutor::Streams {
  public:
-  void SendToAll(const ParameterShard::Result& result) override {
+  void Send(const ParameterShard::Result& result) override {
     MutexLock lock(&mutex_);
     results_.push_back(result);
     changed_.NotifyAll();
@@ -40,14 +42,18 @@ class RecordedStreams final : public ShardExecutor::Streams {
     MutexLock lock(&mutex_);
     while (taken_ < frames) changed_.Wait(&mutex_);
   }
+  void AwaitResults(size_t results) {
+    MutexLock lock(&mutex_);
+    while (results_.size() < results) changed_.Wait(&mutex_);
+  }
   absl::Status AwaitFailure() {
     MutexLock lock(&mutex_);
     while (failure_.ok()) changed_.Wait(&mutex_);
     return failure_;
   }
-  size_t results() {
+  std::vector<ParameterShard::Result> results() {
     MutexLock lock(&mutex_);
-    return results_.size();
+    return results_;
   }
 
  private:
@@ -60,59 +66,110 @@ class RecordedStreams final : public ShardExecutor::Streams {
 
 class ShardExecutorTest : public ::testing::Test {
  protected:
-  std::unique_ptr<ShardExecutor> Make(absl::Duration step_timeout = absl::Seconds(30)) {
-    auto shard = ParameterShard::Create({plan_, layout_, 3, 0, 1, 0});
-    EXPECT_TRUE(shard.ok()) << shard.status();
-    return std::make_unique<ShardExecutor>(
-        ShardExecutor::Config{3, 2, step_timeout,
-                              [this](uint64_t step) { closed_steps_.push_back(step); }},
-        std::move(shard).value(), &streams_);
+  std::unique_ptr<ShardExecutor> Make(absl::Duration step_timeout = absl::Seconds(30),
+                                      PsPolicy policy = {}) {
+    ParameterShard::Config config{plan_, layout_, 3};
+    config.policy = policy;
+    config.first_step = first_step_;
+    config.full_batch = 2;
+    ShardExecutor::Config executor;
+    executor.shard = 3;
+    executor.world_size = 2;
+    executor.step_timeout = step_timeout;
+    executor.step_closed = [this](uint64_t step, ParameterShard* shard) {
+      EXPECT_EQ(shard->open_step(), step + 1);
+      closed_steps_.push_back(step);
+      return step == refused_step_ ? absl::DataLossError("the disk is full") : absl::OkStatus();
+    };
+    return std::make_unique<ShardExecutor>(std::move(executor), MakeShard(std::move(config)),
+                                           &streams_);
   }
 
   // Pushes all units of one worker's step.
-  void PushAll(ShardExecutor* executor, int worker, uint64_t step) {
-    for (int i = 0; i < table_.size(); ++i) {
-      const UnitTable::Unit& unit = table_.unit(i);
-      FrameHeader header;
-      header.generation = 1;
-      header.step = step;
-      header.bucket = static_cast<uint32_t>(unit.bucket);
-      header.sender = static_cast<uint32_t>(worker);
-      header.offset = static_cast<uint64_t>(unit.range.begin);
-      header.elements = static_cast<uint32_t>(unit.range.length);
-      auto memory = std::make_shared<std::vector<float>>(unit.range.length, 1.0f);
-      const auto* bytes = reinterpret_cast<const uint8_t*>(memory->data());
-      executor->PushFrame(header, FramePayload({{bytes, memory->size() * sizeof(float)}}, memory));
+  void PushAll(ShardExecutor* executor, int worker, uint64_t step) const {
+    for (int unit = 0; unit < table_.size(); ++unit) {
+      Frame frame = RandomPush(plan_, table_.unit(unit), worker, step);
+      executor->PushFrame(frame.header, std::move(frame.payload));
     }
+  }
+  void Finish(ShardExecutor* executor, int worker) const {
+    executor->PushFrame(HeaderOf(FrameKind::kFinish, worker, 0), {});
   }
 
   const BucketPlan plan_ = PlanWithBuckets({64, 9});
   const ShardLayout layout_{2, 4, 16};
   const UnitTable table_{plan_, layout_, 3};
+  uint64_t first_step_ = 0;
+  uint64_t refused_step_ = ~uint64_t{0};
   RecordedStreams streams_;
   std::vector<uint64_t> closed_steps_;  // by the executor's thread; read after Await
 };
 
-TEST_F(ShardExecutorTest, EndsWhenEveryWorkerHasEndedItsStream) {
+TEST_F(ShardExecutorTest, EndsWhenEveryWorkerHasFinishedAndEndedItsStream) {
   const auto executor = Make();
-  std::thread other([&] {
+  const auto units = static_cast<size_t>(table_.size());
+  const auto run = [&](int worker) {
     for (uint64_t step = 0; step < 3; ++step) {
-      PushAll(executor.get(), 1, step);
-      streams_.AwaitTaken(static_cast<int>(step + 1) * 2 * table_.size());
+      PushAll(executor.get(), worker, step);
+      streams_.AwaitResults((step + 1) * units);
     }
-    executor->StreamEnded(1, absl::OkStatus());
-  });
-  for (uint64_t step = 0; step < 3; ++step) {
-    PushAll(executor.get(), 0, step);
-    streams_.AwaitTaken(static_cast<int>(step + 1) * 2 * table_.size());
-  }
-  executor->StreamEnded(0, absl::OkStatus());
+    Finish(executor.get(), worker);
+    streams_.AwaitResults(3 * units + 1);
+    executor->StreamEnded(worker, absl::OkStatus());
+  };
+  std::thread other([&] { run(1); });
+  run(0);
   other.join();
   EXPECT_TRUE(executor->Await().ok());
-  EXPECT_EQ(executor->account().steps, 3);
   EXPECT_EQ(closed_steps_, (std::vector<uint64_t>{0, 1, 2}));
-  EXPECT_GT(executor->account().fold_time, absl::ZeroDuration());
-  EXPECT_EQ(streams_.results(), 3u * table_.size());
+  const ShardExecutor::Account account = executor->account();
+  EXPECT_EQ(account.steps, 3);
+  EXPECT_EQ(account.frames, 3 * 2 * table_.size() + 2);
+  EXPECT_EQ(account.units, table_.size());
+  EXPECT_EQ(account.statistics.pushes, 3 * 2 * table_.size());
+  EXPECT_EQ(account.statistics.answers, 3 * 2 * table_.size());
+  EXPECT_GT(account.fold_time, absl::ZeroDuration());
+  EXPECT_GT(account.queue_time, absl::ZeroDuration());
+  EXPECT_EQ(streams_.results().back().header.kind, FrameKind::kFinish);
+}
+
+TEST_F(ShardExecutorTest, AsynchronousAnswersGoToOneWorker) {
+  const auto executor = Make(absl::Seconds(30), {PsMode::kAsync});
+  const auto units = static_cast<size_t>(table_.size());
+  PushAll(executor.get(), 0, 0);
+  PushAll(executor.get(), 0, 1);
+  streams_.AwaitResults(2 * units);
+  for (const auto& result : streams_.results()) EXPECT_EQ(result.worker, 0);
+  Finish(executor.get(), 0);
+  Finish(executor.get(), 1);
+  streams_.AwaitResults(4 * units + 1);  // the final parameters, then the last word
+  for (int worker : {0, 1}) executor->StreamEnded(worker, absl::OkStatus());
+  EXPECT_TRUE(executor->Await().ok());
+}
+
+TEST_F(ShardExecutorTest, FollowsElections) {
+  const auto executor = Make(absl::Seconds(30), {PsMode::kBackup, false, 0, 1});
+  const auto units = static_cast<size_t>(table_.size());
+  for (int worker : {0, 1}) PushAll(executor.get(), worker, 0);
+  PushAll(executor.get(), 1, 1);
+  streams_.AwaitResults(2 * units);
+  executor->Elect({1, {1}});
+  streams_.AwaitResults(3 * units);
+  for (size_t i = 2 * units; i < 3 * units; ++i) {
+    EXPECT_EQ(streams_.results()[i].worker, 1);
+    EXPECT_EQ(streams_.results()[i].header.step, 1u);
+  }
+  executor->Elect({1, {0}});
+  EXPECT_EQ(executor->Await().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(closed_steps_, ElementsAre(0, 1));
+}
+
+TEST_F(ShardExecutorTest, WhatStepClosedReturnsEndsTheWork) {
+  refused_step_ = 1;
+  const auto executor = Make();
+  for (uint64_t step : {0, 1}) PushAll(executor.get(), 0, step), PushAll(executor.get(), 1, step);
+  EXPECT_EQ(executor->Await(), absl::DataLossError("the disk is full"));
+  EXPECT_EQ(streams_.AwaitFailure(), executor->Await());
 }
 
 TEST_F(ShardExecutorTest, NamesTheWorkerThatOthersWaitFor) {
@@ -121,9 +178,27 @@ TEST_F(ShardExecutorTest, NamesTheWorkerThatOthersWaitFor) {
   const absl::Status status = executor->Await();
   EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded);
   EXPECT_EQ(status.message(), "shard 3 has waited 50ms for worker 1 at step 0 bucket 0 (64 bytes)");
-  ASSERT_EQ(SuspectsOf(status).size(), 1u);
-  EXPECT_EQ(ToString(SuspectsOf(status)[0]), "worker 1");
+  EXPECT_EQ(ToString(SuspectsOf(status)), "worker 1");
   EXPECT_EQ(streams_.AwaitFailure(), status);
+}
+
+TEST_F(ShardExecutorTest, NamesTheWorkerThatDoesNotFinish) {
+  const auto executor = Make(absl::Milliseconds(50));
+  Finish(executor.get(), 1);
+  const absl::Status status = executor->Await();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(status.message(), "shard 3 has waited 50ms for worker 0 to finish, as others have");
+  EXPECT_EQ(ToString(SuspectsOf(status)), "worker 0");
+}
+
+TEST_F(ShardExecutorTest, NamesShard0WhereItDoesNotSayWhoCounts) {
+  first_step_ = 1;
+  const auto executor = Make(absl::Milliseconds(50), {PsMode::kBackup, false, 0, 1});
+  PushAll(executor.get(), 1, 1);
+  const absl::Status status = executor->Await();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(status.message(), "shard 3 has waited 50ms for shard 0 to say who counts in step 1");
+  EXPECT_EQ(ToString(SuspectsOf(status)), "shard 0");
 }
 
 TEST_F(ShardExecutorTest, ABrokenStreamIsAFailureThatNamesTheWorker) {
@@ -135,14 +210,15 @@ TEST_F(ShardExecutorTest, ABrokenStreamIsAFailureThatNamesTheWorker) {
   EXPECT_EQ(ToString(SuspectsOf(status)), "worker 1");
 }
 
-TEST_F(ShardExecutorTest, AWorkerThatEndsInAnOpenStepIsNamedAtOnce) {
+TEST_F(ShardExecutorTest, AWorkerThatEndsBeforeItHasFinishedIsNamedAtOnce) {
   const auto executor = Make();
+  PushAll(executor.get(), 1, 0);
   executor->StreamEnded(1, absl::OkStatus());
-  PushAll(executor.get(), 0, 0);
   const absl::Status status = executor->Await();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
-  EXPECT_THAT(std::string(status.message()),
-              HasSubstr("worker 1 has ended its stream, but step 0 needs it"));
+  EXPECT_EQ(status.message(),
+            "shard 3: the stream of worker 1 has ended before the end of training at step 0");
+  EXPECT_EQ(ToString(SuspectsOf(status)), "worker 1");
 }
 
 TEST_F(ShardExecutorTest, ARefusedFrameEndsTheWork) {
@@ -158,6 +234,12 @@ TEST_F(ShardExecutorTest, StopEndsTheWorkWithItsReason) {
   executor->Stop(absl::AbortedError("too late"));
   EXPECT_EQ(executor->Await(), absl::AbortedError("worker 1 was lost"));
   PushAll(executor.get(), 0, 0);  // nobody takes it, nothing breaks
+}
+
+TEST_F(ShardExecutorTest, StopWithoutAReasonIsACancellation) {
+  const auto executor = Make();
+  executor->Stop(absl::OkStatus());
+  EXPECT_EQ(executor->Await().code(), absl::StatusCode::kCancelled);
 }
 
 }  // namespace
