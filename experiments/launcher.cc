@@ -67,6 +67,10 @@ std::vector<MemberId> JobMembers(const JobConfig& job) {
   return members;
 }
 
+std::string MetricsFlag(int metrics_port, int shard) {
+  return absl::StrCat("--metrics_port=", metrics_port == 0 ? 0 : metrics_port + shard);
+}
+
 std::string LogName(const MemberId& member) {
   return absl::StrCat(member.role() == ROLE_SHARD ? "shard-" : "worker-", member.rank());
 }
@@ -130,6 +134,8 @@ absl::Status Launcher::SpawnAll() {
           absl::StrCat("--step_timeout=", absl::FormatDuration(config_.job.step_timeout)));
       arguments.push_back(
           absl::StrCat("--join_timeout=", absl::FormatDuration(config_.job.join_timeout)));
+      if (config_.metrics_port.has_value())
+        arguments.push_back(MetricsFlag(*config_.metrics_port, member.rank()));
     } else {
       arguments.push_back(absl::StrCat("--rank=", member.rank()));
       const std::vector<std::string> flags = config_.job.ToFlags();

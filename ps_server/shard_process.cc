@@ -18,6 +18,7 @@
 #include "common/status_macros.h"
 #include "common/suspects.h"
 #include "common/traffic_proto.h"
+#include "ps_server/shard_health.h"
 
 namespace ringside {
 namespace {
@@ -36,6 +37,7 @@ ShardProcess::ShardProcess(ServerConfig config)
       elections_(config_.token) {}
 
 ShardProcess::~ShardProcess() {
+  metrics_.reset();
   if (server_.server != nullptr)
     server_.server->Shutdown(std::chrono::system_clock::now() + kShutdownGrace);
   server_.server.reset();
@@ -55,10 +57,18 @@ absl::Status ShardProcess::Run() {
 absl::Status ShardProcess::Listen() {
   RINGSIDE_ASSIGN_OR_RETURN(const BindAddress bind,
                             ChooseBindAddress(config_.network, config_.coordinator));
+  if (config_.metrics_port.has_value()) {
+    RINGSIDE_ASSIGN_OR_RETURN(metrics_,
+                              MetricsEndpoint::Create(bind.listen_host, *config_.metrics_port));
+    LogInfo(absl::StrCat("metrics at http://",
+                         ToString(Endpoint{bind.advertise_host, metrics_->port()}), "/metrics"));
+  }
+  EnableHealthAndReflection();
   RINGSIDE_ASSIGN_OR_RETURN(server_, StartGrpcServer(bind, [this](grpc::ServerBuilder* builder) {
                               builder->RegisterCallbackGenericService(&service_);
                               builder->RegisterService(&elections_);
                             }));
+  SetServing(server_.server.get(), false);
   return absl::OkStatus();
 }
 
@@ -99,7 +109,10 @@ absl::Status ShardProcess::Serve() {
   const uint32_t generation = client_->membership().generation();
   elections_.Serve(generation, /*recovery=*/0);
   service_.Serve({layout_.world_size, generation, plan_->hash()}, executor_.get());
+  if (metrics_ != nullptr) metrics_->Serve([this] { return Measure(); });
+  SetServing(server_.server.get(), true);
   const absl::Status status = executor_->Await();
+  SetServing(server_.server.get(), false);
   elections_.End();
   return status;
 }
@@ -175,14 +188,32 @@ ShardResult ShardProcess::MakeResult() const {
                        account.statistics.answers / units - first - final);
   }
   ShardResult result;
-  result.set_shard(config_.shard);
+  FillResult(Measure(), &result);
   *result.mutable_process() = ReadProcessInfo();
   (*result.mutable_process()->mutable_facts())["grpc"] = grpc::Version();
   *result.mutable_traffic() = ToProto(traffic);
   *result.mutable_expected_traffic() = ToProto(expected);
   result.set_steps(steps);
-  result.set_fold_s(absl::ToDoubleSeconds(account.fold_time));
   return result;
+}
+
+ShardMetrics ShardProcess::Measure() const {
+  ShardMetrics metrics;
+  metrics.shard = config_.shard;
+  metrics.account = executor_->account();
+  metrics.replies = service_.replies();
+  metrics.counted = service_.traffic();
+  const int64_t units = std::max(metrics.account.units, 1);
+  metrics.expected =
+      PsShardTraffic(*plan_, layout_, config_.shard, metrics.account.statistics.pushes / units,
+                     metrics.account.statistics.answers / units);
+  metrics.connected_workers = service_.connected_workers();
+  metrics.elements = PsShardTraffic(*plan_, layout_, config_.shard, 1, 0).payload_bytes_received /
+                     static_cast<int64_t>(sizeof(float));
+  const ProcessInfo process = ReadProcessInfo();
+  metrics.cpu_seconds = process.cpu_seconds();
+  metrics.peak_rss_bytes = process.peak_rss_bytes();
+  return metrics;
 }
 
 int64_t ShardProcess::step() const { return executor_ == nullptr ? 0 : executor_->account().steps; }

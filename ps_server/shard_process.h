@@ -11,8 +11,10 @@
 #include "common/unit_table.h"
 #include "ps_server/election_follower.h"
 #include "ps_server/election_service.h"
+#include "ps_server/metrics_endpoint.h"
 #include "ps_server/server_config.h"
 #include "ps_server/shard_executor.h"
+#include "ps_server/shard_metrics.h"
 #include "ps_server/shard_service.h"
 #include "ps_server/shard_settings.h"
 #include "results.pb.h"
@@ -38,6 +40,8 @@ class ShardProcess {
   absl::StatusOr<std::unique_ptr<ParameterShard>> MakeShard();
   absl::Status Report();
   ShardResult MakeResult() const;
+  // From any thread, once Serve has made the executor.
+  ShardMetrics Measure() const;
   int64_t step() const;
 
   absl::Status FollowElections();
@@ -52,6 +56,7 @@ class ShardProcess {
   std::unique_ptr<ElectionFollower> follower_;  // its callbacks use the executor
   std::unique_ptr<CoordinatorClient> client_;
   GrpcServer server_;
+  std::unique_ptr<MetricsEndpoint> metrics_;  // reads all the others; null without --metrics_port
 };
 
 }  // namespace ringside

@@ -1,5 +1,6 @@
 #include "ps_server/shard_service.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -121,11 +122,13 @@ void ShardService::StreamDone(WorkerStream* stream) {
 }
 
 void ShardService::Send(const ParameterShard::Result& result) {
+  const ReplyClock::Ticket reply = result.values.empty() ? nullptr : reply_clock_.Start();
   const grpc::ByteBuffer frame = MakeFrame(result.header, SharedSlice(result));
   MutexLock lock(&mutex_);
   for (int worker = 0; worker < job_.world_size; ++worker) {
     if (result.worker != ParameterShard::kEveryWorker && result.worker != worker) continue;
-    if (by_rank_[worker] != nullptr) by_rank_[worker]->Send(frame, result.header.payload_bytes());
+    if (by_rank_[worker] != nullptr)
+      by_rank_[worker]->Send(frame, result.header.payload_bytes(), reply);
   }
 }
 
@@ -138,6 +141,13 @@ void ShardService::CloseAll(const absl::Status& failure) {
   MutexLock lock(&mutex_);
   failure_ = failure;
   for (auto& [stream, owned] : streams_) stream->Close(failure);
+}
+
+int ShardService::connected_workers() const {
+  MutexLock lock(&mutex_);
+  return static_cast<int>(
+      std::count_if(by_rank_.begin(), by_rank_.end(),
+                    [](const WorkerStream* stream) { return stream != nullptr; }));
 }
 
 TrafficCounters ShardService::traffic() const {

@@ -25,6 +25,7 @@
 #include "absl/status/statusor.h"
 #include "common/mutex.h"
 #include "common/traffic.h"
+#include "ps_server/reply_clock.h"
 #include "ps_server/shard_executor.h"
 #include "ps_server/worker_stream.h"
 
@@ -47,6 +48,9 @@ class ShardService final : public grpc::CallbackGenericService, public ShardExec
 
   // Of all streams so far.
   TrafficCounters traffic() const;
+  ReplyClock::Total replies() const { return reply_clock_.total(); }
+  // With a stream that was admitted and is not over.
+  int connected_workers() const;
 
   grpc::ServerGenericBidiReactor* CreateReactor(
       grpc::GenericCallbackServerContext* context) override;
@@ -64,6 +68,8 @@ class ShardService final : public grpc::CallbackGenericService, public ShardExec
   // Constant after construction.
   const int shard_;
   const std::string token_sha256_;
+
+  ReplyClock reply_clock_;  // outlives the streams, which hold its tickets
 
   mutable Mutex mutex_;
   Job job_ ABSL_GUARDED_BY(mutex_);

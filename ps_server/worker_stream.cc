@@ -86,10 +86,11 @@ void WorkerStream::FrameTaken() {
   StartNextRead();
 }
 
-void WorkerStream::Send(const grpc::ByteBuffer& frame, int64_t payload_bytes) {
+void WorkerStream::Send(const grpc::ByteBuffer& frame, int64_t payload_bytes,
+                        ReplyClock::Ticket reply) {
   MutexLock lock(&mutex_);
   if (finished_) return;
-  outgoing_.push_back({frame, payload_bytes});
+  outgoing_.push_back({frame, payload_bytes, std::move(reply)});
   if (outgoing_.size() == 1) StartNextWrite();
 }
 

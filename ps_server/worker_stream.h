@@ -18,6 +18,7 @@
 #include "absl/status/status.h"
 #include "common/mutex.h"
 #include "common/traffic.h"
+#include "ps_server/reply_clock.h"
 #include "ps_server/shard_executor.h"
 
 namespace ringside {
@@ -42,8 +43,9 @@ class WorkerStream final : public grpc::ServerGenericBidiReactor {
   // Tells the worker which shard welcomes it and starts reading. `executor` outlives the stream. At
   // most once.
   bool Admit(int shard, int rank, ShardExecutor* executor);
-  // Sends one frame, which carries `payload_bytes`; ignored when the stream is ending.
-  void Send(const grpc::ByteBuffer& frame, int64_t payload_bytes);
+  // Sends one frame, which carries `payload_bytes`; ignored when the stream is ending. `reply` is
+  // kept until the write has ended.
+  void Send(const grpc::ByteBuffer& frame, int64_t payload_bytes, ReplyClock::Ticket reply);
   // The executor has taken a frame.
   void FrameTaken();
   // Ends the stream with `status`, after the write in flight.
@@ -60,6 +62,7 @@ class WorkerStream final : public grpc::ServerGenericBidiReactor {
   struct Outgoing {
     grpc::ByteBuffer frame;
     int64_t payload_bytes = 0;
+    ReplyClock::Ticket reply;
   };
 
   absl::Status TakeFrame();
