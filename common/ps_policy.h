@@ -2,6 +2,8 @@
 #ifndef RINGSIDE_COMMON_PS_POLICY_H_
 #define RINGSIDE_COMMON_PS_POLICY_H_
 
+#include <string>
+
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
@@ -25,6 +27,10 @@ struct PsPolicy {
   // Workers apply steps alone, without the others' gradients of the same step.
   bool is_asynchronous() const { return mode == PsMode::kAsync || mode == PsMode::kSsp; }
 };
+
+// What a report calls runs of this policy, so that one mode is told from another: "ps", "ps
+// server-update", "ps async", "ps ssp 3", "ps backup 1".
+std::string StrategyName(const PsPolicy& policy);
 
 // "sync", "async", "ssp" or "backup". INVALID_ARGUMENT otherwise.
 absl::StatusOr<PsMode> ParsePsMode(absl::string_view name);

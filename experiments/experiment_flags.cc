@@ -52,6 +52,7 @@ const std::vector<Restriction>& Restrictions() {
       {"host_coordinator", {}, "it is for `worker`"},
       {"coordinator", {"coordinator"}, "a launched job has a coordinator of its own"},
       {"token", {"coordinator"}, "a launched job has a token of its own"},
+      {"metrics_port", {"run", "compare"}, ""},
   };
   return *restrictions;
 }

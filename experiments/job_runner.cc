@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/config/job_flags.h"
 #include "common/logging.h"
 
 namespace ringside {
@@ -36,6 +37,8 @@ FinishedJob RunJob(const CommandContext& context, const NetworkOptions& network,
   config.title = title;
   config.environment = context.environment;
   config.terminal = StandardErrorIsTerminal();
+  config.metrics_port =
+      ProcessConfigFromFlags(context.command_line, context.environment).metrics_port;
   absl::StatusOr<std::unique_ptr<Launcher>> launcher = Launcher::Create(config);
   if (!launcher.ok()) return Failed(launcher.status(), 2);
   std::error_code error;

@@ -69,6 +69,10 @@ std::vector<MemberId> JobMembers(const JobConfig& job) {
   return members;
 }
 
+std::string MetricsFlag(int metrics_port, int shard) {
+  return absl::StrCat("--metrics_port=", metrics_port == 0 ? 0 : metrics_port + shard);
+}
+
 std::string LogName(const MemberId& member) {
   return absl::StrCat(member.role() == ROLE_SHARD ? "shard-" : "worker-", member.rank());
 }
@@ -137,6 +141,8 @@ std::vector<std::string> Launcher::ArgumentsOf(const MemberId& member) const {
   arguments.push_back(absl::StrCat(number, member.rank()));
   const std::vector<std::string> flags = config_.job.ToFlags();
   arguments.insert(arguments.end(), flags.begin(), flags.end());
+  if (member.role() == ROLE_SHARD && config_.metrics_port.has_value())
+    arguments.push_back(MetricsFlag(*config_.metrics_port, member.rank()));
   const std::vector<std::string> network = NetworkFlags(config_.network);
   arguments.insert(arguments.end(), network.begin(), network.end());
   return arguments;

@@ -16,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/optional.h"
 #include "common/config/job_config.h"
 #include "common/coordinator/coordinator_server.h"
 #include "common/launch/launch_identity.h"
@@ -47,6 +48,8 @@ class Launcher {
     std::string title;        // before each line of progress; may be empty
     Environment environment;  // of this process
     bool terminal = false;    // show one live line rather than some lines
+    // Of shard 0; shard s gets the port + s, or any free one where it is 0. Unset: no metrics.
+    absl::optional<int> metrics_port;
   };
 
   // NOT_FOUND: a binary is missing, says which; INVALID_ARGUMENT, UNAVAILABLE: the network options
@@ -93,6 +96,8 @@ class Launcher {
 
 // Who takes part in a job: shards first, because workers look for them.
 std::vector<MemberId> JobMembers(const JobConfig& job);
+// "--metrics_port=9102" for shard 2 where shard 0 has 9100; 0 for all where that is 0.
+std::string MetricsFlag(int metrics_port, int shard);
 // "worker-0", "shard-1": the stem of log files.
 std::string LogName(const MemberId& member);
 

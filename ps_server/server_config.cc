@@ -17,6 +17,8 @@ absl::Status RequirePositive(absl::string_view flag, absl::Duration value) {
       absl::StrCat("--", flag, "=", absl::FormatDuration(value), ": must be positive"));
 }
 
+bool IsPortOrAny(int value) { return value >= 0 && value <= 65535; }
+
 }  // namespace
 
 absl::StatusOr<ServerConfig> MakeServerConfig(const JobConfig& job, const ProcessConfig& process,
@@ -34,6 +36,10 @@ absl::StatusOr<ServerConfig> MakeServerConfig(const JobConfig& job, const Proces
     return absl::InvalidArgumentError(absl::StrCat("--shard=", *process.rank,
                                                    ": must be from 0 to ", job.ps_shards - 1,
                                                    " with --ps_shards=", job.ps_shards));
+  }
+  if (process.metrics_port.has_value() && !IsPortOrAny(*process.metrics_port)) {
+    return absl::InvalidArgumentError(absl::StrCat("--metrics_port=", *process.metrics_port,
+                                                   ": must be from 0 (any free port) to 65535"));
   }
   IdentityFlags flags{process.rank, {}, process.coordinator};
   if (shards_given || process.rank.has_value()) flags.world_size = job.ps_shards;
@@ -59,6 +65,7 @@ absl::StatusOr<ServerConfig> MakeServerConfig(const JobConfig& job, const Proces
   config.malloc = job.malloc;
   config.step_timeout = job.step_timeout;
   config.join_timeout = job.join_timeout;
+  config.metrics_port = process.metrics_port;
   return config;
 }
 

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "absl/types/optional.h"
 #include "common/config/job_config.h"
 #include "common/config/job_flags.h"
 #include "common/launch/launch_identity.h"
@@ -28,10 +29,12 @@ struct ServerConfig {
   std::string malloc;           // the same
   absl::Duration step_timeout;  // see ShardExecutor::Config
   absl::Duration join_timeout;
+  absl::optional<int> metrics_port;  // of MetricsEndpoint; unset: none
 };
 
 // INVALID_ARGUMENT or FAILED_PRECONDITION, by flag or variable: no or a wrong shard number, too few
-// shards or workers, no coordinator, a setting that is not allowed. `shards_given`: whether
+// shards or workers, no coordinator, a setting that is not allowed, a metrics port that is none.
+// `shards_given`: whether
 // --ps_shards was, which a launcher's environment must then agree with.
 absl::StatusOr<ServerConfig> MakeServerConfig(const JobConfig& job, const ProcessConfig& process,
                                               bool shards_given, const Environment& environment);

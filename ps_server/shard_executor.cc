@@ -108,8 +108,12 @@ absl::Status ShardExecutor::Handle(ParameterShard::Election election) {
 }
 
 absl::Status ShardExecutor::AfterShard(uint64_t step_before) {
-  for (const ParameterShard::Result& result : results_) streams_->Send(result);
-  results_.clear();
+  if (!results_.empty()) {
+    const auto start = std::chrono::steady_clock::now();
+    for (const ParameterShard::Result& result : results_) streams_->Send(result);
+    results_.clear();
+    own_account_.serialise_time += absl::FromChrono(std::chrono::steady_clock::now() - start);
+  }
   if (shard_->open_step() > step_before) waits_since_ = absl::InfiniteFuture();  // a new wait
   own_account_.steps = static_cast<int64_t>(shard_->open_step() - first_step_);
   own_account_.statistics = shard_->statistics();

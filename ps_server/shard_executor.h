@@ -60,7 +60,8 @@ class ShardExecutor {
   struct Account {
     int64_t steps = 0;  // closed, the broadcast of the initial parameters included
     absl::Duration fold_time;
-    absl::Duration queue_time;  // of all frames together, from their arrival to their turn
+    absl::Duration serialise_time;  // building replies and handing them to the streams
+    absl::Duration queue_time;      // of all frames together, from their arrival to their turn
     int64_t frames = 0;
     ParameterShard::Statistics statistics;
     int units = 0;  // of the shard

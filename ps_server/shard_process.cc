@@ -20,6 +20,7 @@
 #include "common/status_macros.h"
 #include "common/suspects.h"
 #include "common/traffic_proto.h"
+#include "ps_server/shard_health.h"
 
 namespace ringside {
 namespace {
@@ -38,6 +39,7 @@ ShardProcess::ShardProcess(ServerConfig config)
       elections_(config_.token) {}
 
 ShardProcess::~ShardProcess() {
+  metrics_.reset();
   if (server_.server != nullptr)
     server_.server->Shutdown(std::chrono::system_clock::now() + kShutdownGrace);
   server_.server.reset();
@@ -65,6 +67,13 @@ absl::Status ShardProcess::Run() {
 absl::Status ShardProcess::Listen() {
   RINGSIDE_ASSIGN_OR_RETURN(const BindAddress bind,
                             ChooseBindAddress(config_.network, config_.coordinator));
+  if (config_.metrics_port.has_value()) {
+    RINGSIDE_ASSIGN_OR_RETURN(metrics_,
+                              MetricsEndpoint::Create(bind.listen_host, *config_.metrics_port));
+    LogInfo(absl::StrCat("metrics at http://",
+                         ToString(Endpoint{bind.advertise_host, metrics_->port()}), "/metrics"));
+  }
+  EnableHealthAndReflection();
   GrpcServerOptions options;
   options.tuning = config_.grpc;
   options.local = true;
@@ -73,6 +82,7 @@ absl::Status ShardProcess::Listen() {
     builder->RegisterService(&elections_);
   };
   RINGSIDE_ASSIGN_OR_RETURN(server_, StartGrpcServer(bind, add_services, options));
+  SetServing(server_.server.get(), false);
   absl::StatusOr<std::unique_ptr<ListeningSocket>> memory = ListeningSocket::BindLocal();
   if (memory.ok()) {
     memory_listener_ = *std::move(memory);
@@ -177,6 +187,7 @@ absl::Status ShardProcess::ServeEpoch(uint32_t recovery,
   {
     MutexLock lock(&mutex_);
     current_ = executor;
+    latest_ = executor;
     if (!stop_.ok() && recovery < stop_before_) executor->Stop(stop_);
   }
   RINGSIDE_RETURN_IF_ERROR(FollowElections(recovery, executor));
@@ -186,7 +197,11 @@ absl::Status ShardProcess::ServeEpoch(uint32_t recovery,
                  executor);
   // Calls of workers that are ahead wait in the socket for the next epoch.
   const std::unique_ptr<MemoryAcceptor> acceptor = ShareMemory(results);
+  if (metrics_ != nullptr && !measured_) metrics_->Serve([this] { return Measure(); });
+  measured_ = true;
+  SetServing(server_.server.get(), true);
   const absl::Status status = executor->Await();
+  SetServing(server_.server.get(), false);
   follower_.reset();
   MutexLock lock(&mutex_);
   current_ = nullptr;
@@ -226,6 +241,11 @@ absl::Status ShardProcess::StepClosed(uint64_t step, ParameterShard* shard) {
     terminating = terminating_;
   }
   RINGSIDE_RETURN_IF_ERROR(maker_->SaveIfDue(step, terminating, shard));
+  {
+    MutexLock lock(&mutex_);
+    snapshots_ = maker_->snapshots();
+    snapshot_time_ = maker_->snapshot_time();
+  }
   if (terminating) {
     MutexLock lock(&mutex_);
     saved_ = true;
@@ -304,18 +324,41 @@ ShardResult ShardProcess::MakeResult() const {
                               account.statistics.answers / units - first - final);
   }
   ShardResult result;
-  result.set_shard(config_.shard);
+  FillResult(Measure(), &result);
   *result.mutable_process() = ReadProcessInfo();
   (*result.mutable_process()->mutable_facts())["grpc"] = grpc::Version();
   *result.mutable_traffic() = ToProto(traffic);
   *result.mutable_expected_traffic() = ToProto(expected);
   result.set_steps(steps);
-  result.set_fold_s(absl::ToDoubleSeconds(account.fold_time));
   return result;
 }
 
 int64_t ShardProcess::step() const {
   return executors_.empty() ? 0 : executors_.back()->account().steps;
+}
+ShardMetrics ShardProcess::Measure() const {
+  ShardMetrics metrics;
+  metrics.shard = config_.shard;
+  {
+    MutexLock lock(&mutex_);
+    metrics.account = latest_->account();
+    metrics.snapshots = snapshots_;
+    metrics.snapshot_time = snapshot_time_;
+  }
+  metrics.replies = service_.replies();
+  metrics.counted = service_.traffic();
+  const int64_t units = std::max(metrics.account.units, 1);
+  metrics.expected = PsShardTraffic(maker_->plan(), maker_->layout(), config_.shard,
+                                    metrics.account.statistics.pushes / units,
+                                    metrics.account.statistics.answers / units);
+  metrics.connected_workers = service_.connected_workers();
+  metrics.elements =
+      PsShardTraffic(maker_->plan(), maker_->layout(), config_.shard, 1, 0).payload_bytes_received /
+      static_cast<int64_t>(sizeof(float));
+  const ProcessInfo process = ReadProcessInfo();
+  metrics.cpu_seconds = process.cpu_seconds();
+  metrics.peak_rss_bytes = process.peak_rss_bytes();
+  return metrics;
 }
 
 }  // namespace ringside

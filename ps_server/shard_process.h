@@ -21,9 +21,11 @@
 #include "ps_server/election_follower.h"
 #include "ps_server/election_service.h"
 #include "ps_server/memory_acceptor.h"
+#include "ps_server/metrics_endpoint.h"
 #include "ps_server/server_config.h"
 #include "ps_server/shard_executor.h"
 #include "ps_server/shard_maker.h"
+#include "ps_server/shard_metrics.h"
 #include "ps_server/shard_service.h"
 #include "results.pb.h"
 
@@ -63,6 +65,8 @@ class ShardProcess {
   void StopEpoch(const absl::Status& why, uint32_t recovery);
   absl::Status Report();
   ShardResult MakeResult() const;
+  // From any thread, once Serve has made the executor.
+  ShardMetrics Measure() const;
   int64_t step() const;
 
   const ServerConfig config_;
@@ -76,13 +80,19 @@ class ShardProcess {
   std::unique_ptr<CoordinatorClient> client_;
   GrpcServer server_;
 
-  Mutex mutex_;
+  mutable Mutex mutex_;
   CondVar saved_changed_;
+  const ShardExecutor* latest_ ABSL_GUARDED_BY(mutex_) = nullptr;  // also after its end
   ShardExecutor* current_ ABSL_GUARDED_BY(mutex_) = nullptr;
   absl::Status stop_ ABSL_GUARDED_BY(mutex_);  // of every epoch that is not after stop_before_
   uint32_t stop_before_ ABSL_GUARDED_BY(mutex_) = 0;
   bool terminating_ ABSL_GUARDED_BY(mutex_) = false;
   bool saved_ ABSL_GUARDED_BY(mutex_) = false;  // the snapshot of the end
+  int64_t snapshots_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::Duration snapshot_time_ ABSL_GUARDED_BY(mutex_);
+
+  bool measured_ = false;                     // metrics_ has been told how to measure
+  std::unique_ptr<MetricsEndpoint> metrics_;  // reads all the others; null without --metrics_port
 };
 
 }  // namespace ringside

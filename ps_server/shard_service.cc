@@ -1,5 +1,6 @@
 #include "ps_server/shard_service.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -163,13 +164,13 @@ class ShardService::Outgoing {
     if (location.has_value()) located_.location = LocationOf(location->segment, location->offset);
   }
 
-  void SendOn(WorkerStream* stream) {
+  void SendOn(WorkerStream* stream, const ReplyClock::Ticket& reply) {
     if (located_.location != 0 && stream->shares_memory()) {
-      stream->Send(located_, grpc::Slice());
+      stream->Send(located_, grpc::Slice(), reply);
       return;
     }
     if (payload_.size() == 0) payload_ = SharedSlice(result_);
-    stream->Send(result_.header, payload_);
+    stream->Send(result_.header, payload_, reply);
   }
 
  private:
@@ -179,11 +180,12 @@ class ShardService::Outgoing {
 };
 
 void ShardService::Send(const ParameterShard::Result& result) {
+  const ReplyClock::Ticket reply = result.values.empty() ? nullptr : reply_clock_.Start();
   MutexLock lock(&mutex_);
   Outgoing outgoing(result, job_.results);
   for (int worker = 0; worker < job_.world_size; ++worker) {
     if (result.worker != ParameterShard::kEveryWorker && result.worker != worker) continue;
-    if (by_rank_[worker] != nullptr) outgoing.SendOn(by_rank_[worker]);
+    if (by_rank_[worker] != nullptr) outgoing.SendOn(by_rank_[worker], reply);
   }
 }
 
@@ -196,6 +198,13 @@ void ShardService::CloseAll(const absl::Status& failure) {
   MutexLock lock(&mutex_);
   failure_ = failure;
   for (auto& [stream, owned] : streams_) stream->Close(failure);
+}
+
+int ShardService::connected_workers() const {
+  MutexLock lock(&mutex_);
+  return static_cast<int>(
+      std::count_if(by_rank_.begin(), by_rank_.end(),
+                    [](const WorkerStream* stream) { return stream != nullptr; }));
 }
 
 TrafficCounters ShardService::traffic() const {

@@ -27,6 +27,7 @@
 #include "common/shared_memory/peer_memory.h"
 #include "common/shared_memory/shared_arenas.h"
 #include "common/traffic.h"
+#include "ps_server/reply_clock.h"
 #include "ps_server/shard_executor.h"
 #include "ps_server/worker_stream.h"
 
@@ -57,6 +58,9 @@ class ShardService final : public grpc::CallbackGenericService, public ShardExec
 
   // Of all streams so far.
   TrafficCounters traffic() const;
+  ReplyClock::Total replies() const { return reply_clock_.total(); }
+  // With a stream that was admitted and is not over.
+  int connected_workers() const;
 
   grpc::ServerGenericBidiReactor* CreateReactor(
       grpc::GenericCallbackServerContext* context) override;
@@ -85,6 +89,8 @@ class ShardService final : public grpc::CallbackGenericService, public ShardExec
   // Constant after construction.
   const int shard_;
   const std::string token_sha256_;
+
+  ReplyClock reply_clock_;  // outlives the streams, which hold its tickets
 
   mutable Mutex mutex_;
   Job job_ ABSL_GUARDED_BY(mutex_);

@@ -90,10 +90,11 @@ void WorkerStream::FrameTaken() {
   StartNextRead();
 }
 
-void WorkerStream::Send(const FrameHeader& header, const grpc::Slice& payload) {
+void WorkerStream::Send(const FrameHeader& header, const grpc::Slice& payload,
+                        ReplyClock::Ticket reply) {
   MutexLock lock(&mutex_);
   if (finished_) return;
-  outgoing_.Push(header, payload);
+  outgoing_.Push(header, payload, std::move(reply));
   if (!writing_now_) StartNextWrite();
 }
 

@@ -28,6 +28,7 @@
 #include "common/network/grpc_frame.h"
 #include "common/shared_memory/peer_memory.h"
 #include "common/traffic.h"
+#include "ps_server/reply_clock.h"
 #include "ps_server/shard_executor.h"
 
 namespace ringside {
@@ -58,8 +59,8 @@ class WorkerStream final : public grpc::ServerGenericBidiReactor {
              ShardExecutor* executor);
   bool shares_memory() const;
   // Sends one frame; `payload` is empty where the header has a location. Ignored when the stream is
-  // ending.
-  void Send(const FrameHeader& header, const grpc::Slice& payload);
+  // ending. `reply` is kept until the write has ended.
+  void Send(const FrameHeader& header, const grpc::Slice& payload, ReplyClock::Ticket reply);
   // The executor has taken a frame.
   void FrameTaken();
   // Ends the stream with `status`, after the write in flight.

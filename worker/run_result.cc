@@ -32,8 +32,10 @@ void FillSettings(const JobConfig& job, RunResult* result) {
 }
 
 // A ring that moved its chunks by the direct schedule is no ring, whatever was asked for. One
-// worker moves nothing by either, so that its run belongs to the series that was asked for.
+// worker moves nothing by either, so that its run belongs to the series that was asked for. And a
+// parameter server is called by its mode.
 void NameWhatRan(const JobConfig& job, RunResult* result) {
+  if (job.uses_servers()) result->set_strategy(StrategyName(job.ps_policy()));
   if (job.strategy != "ring" || result->worker_results().empty()) return;
   const auto& facts = result->worker_results(0).process().facts();
   const auto found = facts.find("schedule");

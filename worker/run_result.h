@@ -23,7 +23,8 @@ struct RunResultParts {
 };
 
 // The strategy is the job's, but "direct" for a ring whose workers report the direct schedule (fact
-// "schedule"), or for one worker that was asked for it; the settings keep what was asked for. The
+// "schedule"), or for one worker that was asked for it, and for a parameter server StrategyName of
+// its policy ("ps async"); the settings keep what was asked for. The
 // warm-up is the job's, but none for a job that is not longer than it. The hash is empty when ranks
 // disagree. INTERNAL: a blob cannot be read; names whose.
 absl::StatusOr<RunResult> AssembleRunResult(const RunResultParts& parts);

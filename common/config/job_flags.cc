@@ -139,6 +139,9 @@ ABSL_FLAG(bool, host_coordinator, false, "worker 0 hosts the coordinator at --co
 ABSL_FLAG(int, rank, 0, "rank of this worker; unset: from the launcher's environment");
 ABSL_FLAG(int, shard, 0,
           "number of this ps_server's shard; unset: from the launcher's environment");
+ABSL_FLAG(int, metrics_port, 0,
+          "port on which a ps_server serves metrics to Prometheus, 0: any free one (it is logged); "
+          "unset: none. `ringside` gives shard s the port + s");
 
 namespace ringside {
 namespace {
@@ -268,6 +271,7 @@ ProcessConfig ProcessConfigFromFlags(const CommandLine& command_line,
   config.host_coordinator = absl::GetFlag(FLAGS_host_coordinator);
   if (command_line.Has("rank")) config.rank = absl::GetFlag(FLAGS_rank);
   if (command_line.Has("shard")) config.rank = absl::GetFlag(FLAGS_shard);
+  if (command_line.Has("metrics_port")) config.metrics_port = absl::GetFlag(FLAGS_metrics_port);
   // A list is refused by JobConfigFromFlags; here it is as good as no word on the matter.
   const absl::StatusOr<int> workers = WorkersFromFlags();
   if (command_line.Has("workers") && workers.ok()) config.world_size = *workers;

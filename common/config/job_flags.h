@@ -28,11 +28,12 @@ absl::StatusOr<std::vector<int>> WorkerCountsFromFlags();
 // coordinator`.
 struct ProcessConfig {
   NetworkOptions network;
-  std::string coordinator;         // host:port; empty: what the launcher's environment says
-  std::string token;               // --token, or RINGSIDE_TOKEN in the environment
-  bool host_coordinator = false;   // worker 0 hosts the coordinator itself
-  absl::optional<int> rank;        // --rank or --shard, when given
-  absl::optional<int> world_size;  // --workers, when given
+  std::string coordinator;           // host:port; empty: what the launcher's environment says
+  std::string token;                 // --token, or RINGSIDE_TOKEN in the environment
+  bool host_coordinator = false;     // worker 0 hosts the coordinator itself
+  absl::optional<int> rank;          // --rank or --shard, when given
+  absl::optional<int> world_size;    // --workers, when given
+  absl::optional<int> metrics_port;  // --metrics_port, when given
 };
 ProcessConfig ProcessConfigFromFlags(const CommandLine& command_line,
                                      const Environment& environment);

@@ -9,8 +9,9 @@
 
 namespace ringside {
 
-void FrameQueue::Push(const FrameHeader& header, grpc::Slice payload) {
-  frames_.push_back({header, std::move(payload)});
+void FrameQueue::Push(const FrameHeader& header, grpc::Slice payload,
+                      std::shared_ptr<const void> until_written) {
+  frames_.push_back({header, std::move(payload), std::move(until_written)});
 }
 
 grpc::ByteBuffer FrameQueue::NextMessage() {

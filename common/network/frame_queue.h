@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <memory>
 
 #include "common/frame_codec.h"
 #include "common/traffic.h"
@@ -18,7 +19,9 @@ class FrameQueue {
  public:
   // `payload` is referred to until the frame is written; it is empty where the header has a
   // location.
-  void Push(const FrameHeader& header, grpc::Slice payload);
+  // `until_written` is let go when the frame has been written, or dropped.
+  void Push(const FrameHeader& header, grpc::Slice payload,
+            std::shared_ptr<const void> until_written = nullptr);
   bool empty() const { return frames_.empty(); }
 
   // The next message. Its frames are counted and stay in the queue until Written. REQUIRES: not
@@ -37,6 +40,7 @@ class FrameQueue {
   struct Frame {
     FrameHeader header;
     grpc::Slice payload;
+    std::shared_ptr<const void> until_written;
   };
 
   std::deque<Frame> frames_;  // the first being_written_ are in a message

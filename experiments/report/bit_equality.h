@@ -1,13 +1,16 @@
 // Which runs must end with the same bits, and which need not. Pure functions.
 //
-// A parameter server, a ring and one process that plays all ranks add in one order, so they end
-// with the same parameters (the law of summation in common/reduction.h). Two kinds of runs are
-// exempt, between strategies only, never between the ranks of a run or between runs of one
+// A parameter server in sync mode, wherever the optimizer runs, a ring and one process that plays
+// all ranks add in one order, so they end with the same parameters (the law of summation in
+// common/reduction.h). Two kinds of runs are exempt between strategies, but not between runs of one
 // strategy: a parameter server with a 16-bit wire dtype, because a ring rounds partial sums at
 // every hop and a server does not; and the libraries of others, which add in an order of their own.
+// The other modes of a parameter server depend on who comes first: such a run is compared with no
+// other. The ranks of a run are never exempt.
 #ifndef RINGSIDE_EXPERIMENTS_REPORT_BIT_EQUALITY_H_
 #define RINGSIDE_EXPERIMENTS_REPORT_BIT_EQUALITY_H_
 
+#include <cstddef>
 #include <string>
 
 #include "results.pb.h"
@@ -18,8 +21,8 @@ namespace ringside {
 // Empty where it must not.
 std::string BitExemption(const RunResult& run);
 
-// Runs with one key must end with the same bits.
-std::string BitEqualityKey(const RunResult& run);
+// Runs with one key must end with the same bits. `index` is the run's place in the comparison.
+std::string BitEqualityKey(const RunResult& run, size_t index);
 
 }  // namespace ringside
 

@@ -13,6 +13,15 @@
 namespace ringside {
 namespace {
 
+// What tells cells of one strategy apart by transport: nothing but for a parameter server, whose
+// link a comparison may be about.
+std::string CellTransport(const RunResult& run) {
+  return IsParameterServer(run.strategy()) ? TransportOf(run) : "";
+}
+std::string CellTransport(const Cell& cell) {
+  return IsParameterServer(cell.strategy()) ? cell.transport() : "";
+}
+
 void FillTimes(const std::vector<const RunResult*>& runs, Cell& cell) {
   const Trials step_times = StepTimes(runs);
   const std::vector<double> pooled = Pooled(step_times);
@@ -108,7 +117,7 @@ std::vector<const RunResult*> RunsOf(const Cell& cell, const std::vector<RunResu
   std::vector<const RunResult*> found;
   for (const RunResult& run : runs) {
     if (run.strategy() == cell.strategy() && run.workers() == cell.workers() &&
-        run.shards() == cell.shards()) {
+        run.shards() == cell.shards() && CellTransport(run) == CellTransport(cell)) {
       found.push_back(&run);
     }
   }
@@ -119,18 +128,21 @@ std::vector<const RunResult*> RunsOf(const Cell& cell, const std::vector<RunResu
 
 std::vector<Cell> BuildCells(const std::vector<RunResult>& runs) {
   std::vector<Cell> keys;
-  std::set<std::tuple<int, std::string, int>> seen;
+  std::set<std::tuple<int, std::string, int, std::string>> seen;
   for (const RunResult& run : runs) {
-    if (!seen.insert({run.workers(), run.strategy(), run.shards()}).second) continue;
+    const std::string transport = CellTransport(run);
+    if (!seen.insert({run.workers(), run.strategy(), run.shards(), transport}).second) continue;
     Cell& key = keys.emplace_back();
     key.set_workers(run.workers());
     key.set_strategy(run.strategy());
     key.set_shards(run.shards());
+    key.set_transport(transport);
   }
   std::sort(keys.begin(), keys.end(), [](const Cell& a, const Cell& b) {
     if (a.workers() != b.workers()) return a.workers() < b.workers();
     if (a.strategy() != b.strategy()) return StrategyLess(a.strategy(), b.strategy());
-    return a.shards() < b.shards();
+    if (a.shards() != b.shards()) return a.shards() < b.shards();
+    return a.transport() < b.transport();
   });
   std::vector<Cell> cells;
   for (const Cell& key : keys) cells.push_back(BuildCell(RunsOf(key, runs)));

@@ -1,5 +1,5 @@
-// One cell of the comparison: all runs of a strategy at one number of workers (and of shards). Pure
-// functions; docs/metrics.md defines every number.
+// One cell of the comparison: all runs of a strategy at one number of workers (of shards, and over
+// one transport of a parameter server). Pure functions; docs/metrics.md defines every number.
 #ifndef RINGSIDE_EXPERIMENTS_REPORT_CELLS_H_
 #define RINGSIDE_EXPERIMENTS_REPORT_CELLS_H_
 
@@ -10,7 +10,7 @@
 
 namespace ringside {
 
-// By number of workers, then strategy as StrategyLess orders them, then shards.
+// By number of workers, then strategy as StrategyLess orders them, then shards, then transport.
 std::vector<Cell> BuildCells(const std::vector<RunResult>& runs);
 
 // The runs that make up a cell, by trial.

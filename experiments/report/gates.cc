@@ -12,8 +12,11 @@
 #include "experiments/report/bit_equality.h"
 #include "experiments/report/number_text.h"
 #include "experiments/report/run_samples.h"
+#include "experiments/report/run_steps.h"
 #include "experiments/report/series.h"
+#include "experiments/report/server_mode.h"
 #include "experiments/report/traffic_formula.h"
+#include "experiments/report/transport.h"
 
 namespace ringside {
 namespace {
@@ -40,20 +43,6 @@ std::string CheckNumbers(const std::multiset<int>& numbers, int count, absl::str
   return "";
 }
 
-std::string CheckSteps(const WorkerResult& worker, int64_t total_steps) {
-  int64_t expected = 1;
-  for (const StepRecord& record : worker.steps()) {
-    if (record.step() != expected) {
-      return absl::StrCat("worker ", worker.rank(), " has step ", record.step(), " where step ",
-                          expected, " should be");
-    }
-    ++expected;
-  }
-  if (expected - 1 == total_steps) return "";
-  return absl::StrCat("worker ", worker.rank(), " has ", expected - 1, " of ", total_steps,
-                      " steps");
-}
-
 std::string CheckRun(const RunResult& run) {
   if (run.total_steps() < 1) return "no step was taken";
   std::multiset<int> ranks;
@@ -62,10 +51,7 @@ std::string CheckRun(const RunResult& run) {
   std::multiset<int> shards;
   for (const ShardResult& shard : run.shard_results()) shards.insert(shard.shard());
   if (wrong.empty()) wrong = CheckNumbers(shards, run.shards(), "shard");
-  for (const WorkerResult& worker : run.worker_results()) {
-    if (wrong.empty()) wrong = CheckSteps(worker, run.total_steps());
-  }
-  return wrong;
+  return wrong.empty() ? CheckSteps(run) : wrong;
 }
 
 // The strategy that was asked for, which is what a comparison has planned its runs by.
@@ -85,7 +71,7 @@ std::string AskedFor(const RunResult& run) {
 std::string CheckGrid(const std::vector<RunResult>& runs) {
   std::set<std::string> strategies;
   std::set<int> worker_counts;
-  std::map<std::tuple<std::string, int, int>, int> trials;
+  std::map<std::tuple<std::string, int, int, std::string>, int> trials;
   std::set<std::pair<std::string, int>> present;
   for (const RunResult& run : runs) {
     const std::string strategy = AskedFor(run);
@@ -93,7 +79,9 @@ std::string CheckGrid(const std::vector<RunResult>& runs) {
     worker_counts.insert(run.workers());
     present.insert({strategy, run.workers()});
     // One run of an oracle is as good as five.
-    if (!IsOracle(strategy)) ++trials[{strategy, run.workers(), run.shards()}];
+    if (IsOracle(strategy)) continue;
+    const std::string link = IsParameterServer(strategy) ? TransportOf(run) : "";
+    ++trials[{strategy, run.workers(), run.shards(), link}];
   }
   for (int workers : worker_counts) {
     for (const std::string& strategy : strategies) {
@@ -119,7 +107,9 @@ bool MayDiffer(const std::string& setting) {
   static const auto* names = new std::set<std::string>{
       "strategy", "schedule", "device",   "workers", "ps_shards",    "batch_size",
       "trial",    "out",      "data_dir", "lease",   "step_timeout", "join_timeout"};
-  return names->count(setting) > 0;
+  const std::vector<std::string>& of_servers = ServerSettings();
+  return names->count(setting) > 0 ||
+         std::find(of_servers.begin(), of_servers.end(), setting) != of_servers.end();
 }
 
 // Everything that must be the same in all runs, by name.
@@ -322,20 +312,21 @@ Gate SettingsGate(const std::vector<RunResult>& runs) {
   return MakeGate("settings", failure,
                   runs.size() == 1
                       ? "a single run: nothing to differ from"
-                      : "runs differ in strategy, schedule, workers, shards, batch per rank and "
-                        "trial alone");
+                      : "runs differ in strategy, schedule, mode and link of the parameter server, "
+                        "workers, shards, batch per rank and trial alone");
 }
 
 Gate EquivalenceGate(const std::vector<RunResult>& runs) {
   std::string failure;
   std::map<std::pair<int, int64_t>, const RunResult*> starts;
   std::map<std::string, const RunResult*> ends;
-  for (const RunResult& run : runs) {
+  for (size_t index = 0; index < runs.size(); ++index) {
+    const RunResult& run = runs[index];
     if (failure.empty()) failure = CheckRanks(run);
     if (!failure.empty()) break;
     const RunResult& start =
         *starts.emplace(std::make_pair(run.workers(), run.global_batch_size()), &run).first->second;
-    const RunResult& end = *ends.emplace(BitEqualityKey(run), &run).first->second;
+    const RunResult& end = *ends.emplace(BitEqualityKey(run, index), &run).first->second;
     failure =
         CompareHashes(start, run, &WorkerResult::initial_parameters_sha256, "started", "from");
     if (failure.empty())

@@ -10,14 +10,15 @@
 
 namespace ringside {
 
-// There is a run; every run has every rank and shard once, with every step once; every strategy was
+// There is a run; every run has every rank and shard once, with every step once (or as run_steps.h
+// allows); every strategy was
 // run at every number of workers, and all but the oracle equally often. Rings count by the schedule
 // that was asked for: with --schedule=auto some may have come out as direct and others as ring.
 Gate CompletenessGate(const std::vector<RunResult>& runs);
 
-// Runs differ in strategy and schedule, workers, shards, batch, trial, folders and deadlines alone:
-// same model, data, seed, optimizer, threads, frames, build and machine; at one number of workers
-// also the same global batch, steps and cores.
+// Runs differ in strategy and schedule, mode and link of the parameter server, workers, shards,
+// batch, trial, folders and deadlines alone: same model, data, seed, optimizer, threads, frames,
+// build and machine; at one number of workers also the same global batch, steps and cores.
 Gate SettingsGate(const std::vector<RunResult>& runs);
 
 // All ranks of a run start and end with the same bits, and so do all runs with the same workers and

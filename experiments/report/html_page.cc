@@ -11,6 +11,7 @@
 #include "experiments/report/html_verdict.h"
 #include "experiments/report/process_tables.h"
 #include "experiments/report/result_tables.h"
+#include "experiments/report/shard_tables.h"
 #include "experiments/report/step_parts.h"
 
 namespace ringside {
@@ -86,6 +87,32 @@ std::string Footer() {
          "out.</p></footer>\n";
 }
 
+// What the processes of each role sent, used and, of shards, measured.
+std::string ProcessSections(const ComparisonResult& comparison) {
+  std::string html;
+  absl::StrAppend(
+      &html,
+      Section("wire", "On the wire",
+              "Payload of one process and step, counted where it is written and read. The formula "
+              "follows from the plan of buckets, never from what was counted.",
+              TableHtml(WireTable(comparison), "Traffic by role")));
+  absl::StrAppend(
+      &html, Section("processes", "Processor and memory",
+                     "Mean over processes; memory is the largest of them.",
+                     TableHtml(ProcessTable(comparison), "Processor time and memory by role")));
+  absl::StrAppend(
+      &html,
+      Section("shards", "Inside the shards",
+              "Where the time of one shard goes. Frames wait for their turn, are folded, and each "
+              "unit that is complete is sent to whom it is due.",
+              TableHtml(ShardTable(comparison), "Times, updates and balance of the shards")));
+  absl::StrAppend(
+      &html, Section("staleness", "Staleness",
+                     "By how many updates of others a unit had moved since its worker was sent it.",
+                     TableHtml(StalenessTable(comparison), "Staleness of what was pushed")));
+  return html;
+}
+
 std::string Body(const ComparisonResult& comparison, const std::vector<DrawnFigure>& figures) {
   std::string body = Header(comparison);
   absl::StrAppend(&body, "<section id=\"verdict\" aria-label=\"Verdict\">\n",
@@ -119,16 +146,7 @@ std::string Body(const ComparisonResult& comparison, const std::vector<DrawnFigu
                                    absl::StrCat(FiguresHtml(figures, {"breakdown"}, PartsHtml()),
                                                 TableHtml(breakdown, "Parts of the mean step"))));
   }
-  absl::StrAppend(
-      &body,
-      Section("wire", "On the wire",
-              "Payload of one process and step, counted where it is written and read. The formula "
-              "follows from the plan of buckets, never from what was counted.",
-              TableHtml(WireTable(comparison), "Traffic by role")));
-  absl::StrAppend(
-      &body, Section("processes", "Processor and memory",
-                     "Mean over processes; memory is the largest of them.",
-                     TableHtml(ProcessTable(comparison), "Processor time and memory by role")));
+  absl::StrAppend(&body, ProcessSections(comparison));
   absl::StrAppend(&body,
                   Section("provenance", "Provenance", "",
                           WrappedTableHtml(ProvenanceTable(comparison), "Machine and versions")));

@@ -8,6 +8,7 @@
 #include "experiments/report/headline.h"
 #include "experiments/report/process_tables.h"
 #include "experiments/report/result_tables.h"
+#include "experiments/report/shard_tables.h"
 
 namespace ringside {
 namespace {
@@ -78,6 +79,8 @@ std::string MarkdownSummary(const ComparisonResult& comparison) {
                   Part("Learning", EvaluationTable(comparison)),
                   Part("On the wire", WireTable(comparison)));
   absl::StrAppend(&text, Part("Processor and memory", ProcessTable(comparison)),
+                  Part("Inside the shards", ShardTable(comparison)),
+                  Part("Staleness", StalenessTable(comparison)),
                   Part("Provenance", ProvenanceTable(comparison)));
   const std::string command = CommandLineText(comparison);
   if (!command.empty()) absl::StrAppend(&text, "\n## Run it again\n\n```sh\n", command, "\n```\n");

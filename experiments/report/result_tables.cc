@@ -111,11 +111,12 @@ Table EquivalenceTable(const ComparisonResult& comparison) {
   std::map<SizeKey, const RunResult*> references;
   std::map<SizeKey, std::map<std::string, HashGroup>> groups;
   std::map<std::string, std::set<std::string>> hashes_by_key;
-  for (const RunResult& run : comparison.runs()) {
+  for (int index = 0; index < comparison.runs_size(); ++index) {
+    const RunResult& run = comparison.runs(index);
     const SizeKey size(run.workers(), run.global_batch_size());
     const RunResult& reference = *references.emplace(size, &run).first->second;
     const double distance = LossDistance(reference, run);
-    const std::string key = BitEqualityKey(run);
+    const std::string key = BitEqualityKey(run, static_cast<size_t>(index));
     std::set<std::string> hashes;
     for (const WorkerResult& worker : run.worker_results())
       hashes.insert(worker.parameters_sha256());

@@ -6,22 +6,53 @@
 #include "absl/strings/str_cat.h"
 #include "experiments/report/number_text.h"
 #include "experiments/report/series.h"
+#include "experiments/report/server_mode.h"
 
 namespace ringside {
 
-std::vector<StepSample> StepSamples(const RunResult& run) {
-  std::map<int64_t, StepSample> by_step;
-  for (const WorkerResult& worker : run.worker_results()) {
-    for (const StepRecord& record : worker.steps()) {
-      StepSample& sample = by_step[record.step()];
-      sample.step = record.step();
-      sample.step_s = std::max(sample.step_s, record.step_s());
-      sample.global_samples = record.global_samples();
-      sample.loss += record.loss();
+namespace {
+
+// What the ranks have recorded of one step.
+struct RecordedStep {
+  StepSample sample;    // its step_s is that of the slowest rank
+  int64_t samples = 0;  // of all ranks that took it
+  double rate = 0;      // samples/s of all ranks together
+};
+
+void AddRecord(const StepRecord& record, RecordedStep& step) {
+  step.sample.step = record.step();
+  step.sample.step_s = std::max(step.sample.step_s, record.step_s());
+  step.sample.global_samples = record.global_samples();
+  step.sample.loss += record.loss();
+  step.samples += record.samples();
+  if (record.step_s() > 0) step.rate += static_cast<double>(record.samples()) / record.step_s();
+}
+
+// Makes of the sample what it is in the mode of the run (run_samples.h).
+StepSample InMode(const RecordedStep& step, const PsPolicy& policy, int workers) {
+  StepSample sample = step.sample;
+  if (policy.is_asynchronous() && step.rate > 0)
+    sample.step_s = static_cast<double>(sample.global_samples) / step.rate;
+  if (policy.mode == PsMode::kBackup) {
+    if (step.samples > 0) {
+      sample.loss *= static_cast<double>(sample.global_samples) / static_cast<double>(step.samples);
     }
+    sample.global_samples = sample.global_samples * (workers - policy.backup_workers) / workers;
   }
+  return sample;
+}
+
+}  // namespace
+
+std::vector<StepSample> StepSamples(const RunResult& run) {
+  std::map<int64_t, RecordedStep> by_step;
+  for (const WorkerResult& worker : run.worker_results()) {
+    for (const StepRecord& record : worker.steps()) AddRecord(record, by_step[record.step()]);
+  }
+  const PsPolicy policy = PolicyOf(run);
   std::vector<StepSample> samples;
-  for (const auto& entry : by_step) samples.push_back(entry.second);
+  for (const auto& entry : by_step)
+    samples.push_back(InMode(entry.second, policy, std::max(run.workers(), 1)));
   return samples;
 }
 

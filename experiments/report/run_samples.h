@@ -13,9 +13,15 @@ namespace ringside {
 
 struct StepSample {
   int64_t step = 0;
-  double step_s = 0;  // of the slowest rank: a synchronous step is over when its last rank is done
+  // Of the slowest rank: a synchronous step is over when its last rank is done. In modes in which
+  // workers are not in step: the time in which all of them together take global_samples at their
+  // speeds in their steps of this number.
+  double step_s = 0;
+  // In backup mode those of the workers that count.
   int64_t global_samples = 0;
-  double loss = 0;  // sum over ranks, which is the mean loss of the global batch
+  // Sum over ranks, which is the mean loss of the global batch; of the ranks that took the step,
+  // where some left it out.
+  double loss = 0;
 };
 
 // Every step that any rank has recorded, in ascending order.

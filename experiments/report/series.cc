@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "experiments/report/number_text.h"
 
@@ -21,7 +22,7 @@ constexpr char kOracleColour[] = "#7d8590";
 constexpr std::array<const char*, 4> kMoreColours = {"#a35bd6", "#b8860b", "#d6478f", "#4f8f2f"};
 
 int Place(absl::string_view strategy) {
-  if (strategy == "ps") return 0;
+  if (IsParameterServer(strategy)) return 0;
   if (strategy == "ring") return 1;
   if (strategy == "direct") return 2;
   return IsOracle(strategy) ? 4 : 3;
@@ -35,6 +36,10 @@ bool Contains(const std::vector<std::string>& values, const std::string& value) 
 
 bool IsOracle(absl::string_view strategy) { return strategy == "local"; }
 
+bool IsParameterServer(absl::string_view strategy) {
+  return strategy == "ps" || absl::StartsWith(strategy, "ps ");
+}
+
 bool IsForeign(absl::string_view strategy) {
   return strategy == "nccl" || strategy == "gloo" || strategy == "mpi";
 }
@@ -44,18 +49,27 @@ bool StrategyLess(absl::string_view a, absl::string_view b) {
 }
 
 SeriesNames::SeriesNames(const std::vector<Cell>& cells) {
-  std::map<std::pair<std::string, int>, std::set<int>> shards;
-  for (const Cell& cell : cells) shards[{cell.strategy(), cell.workers()}].insert(cell.shards());
+  using Key = std::pair<std::string, int>;
+  std::map<Key, std::set<int>> shards;
+  std::map<Key, std::set<std::string>> transports;
+  for (const Cell& cell : cells) {
+    shards[{cell.strategy(), cell.workers()}].insert(cell.shards());
+    transports[{cell.strategy(), cell.workers()}].insert(cell.transport());
+  }
   for (const auto& [key, numbers] : shards) {
-    if (numbers.size() > 1 && !Contains(split_strategies_, key.first)) {
-      split_strategies_.push_back(key.first);
-    }
+    if (numbers.size() > 1 && !Contains(split_by_shards_, key.first))
+      split_by_shards_.push_back(key.first);
+  }
+  for (const auto& [key, names] : transports) {
+    if (names.size() > 1 && !Contains(split_by_transport_, key.first))
+      split_by_transport_.push_back(key.first);
   }
   std::vector<const Cell*> ordered;
   for (const Cell& cell : cells) ordered.push_back(&cell);
   std::stable_sort(ordered.begin(), ordered.end(), [](const Cell* a, const Cell* b) {
     if (a->strategy() != b->strategy()) return StrategyLess(a->strategy(), b->strategy());
-    return a->shards() < b->shards();
+    if (a->shards() != b->shards()) return a->shards() < b->shards();
+    return a->transport() < b->transport();
   });
   size_t more = 0;
   for (const Cell* cell : ordered) {
@@ -68,7 +82,7 @@ SeriesNames::SeriesNames(const std::vector<Cell>& cells) {
       colour = kRingColour;
     } else if (name == "direct") {
       colour = kDirectColour;
-    } else if (cell->strategy() == "ps" && !Contains(colours_, kPsColour)) {
+    } else if (IsParameterServer(cell->strategy()) && !Contains(colours_, kPsColour)) {
       colour = kPsColour;
     } else {
       colour = kMoreColours[more++ % kMoreColours.size()];
@@ -79,8 +93,12 @@ SeriesNames::SeriesNames(const std::vector<Cell>& cells) {
 }
 
 std::string SeriesNames::Of(const Cell& cell) const {
-  if (!Contains(split_strategies_, cell.strategy())) return cell.strategy();
-  return absl::StrCat(cell.strategy(), " (", Counted(cell.shards(), "shard"), ")");
+  std::string name = cell.strategy();
+  if (Contains(split_by_transport_, cell.strategy()))
+    absl::StrAppend(&name, " over ", cell.transport());
+  if (Contains(split_by_shards_, cell.strategy()))
+    absl::StrAppend(&name, " (", Counted(cell.shards(), "shard"), ")");
+  return name;
 }
 
 std::string SeriesNames::Colour(const std::string& series) const {

@@ -2,13 +2,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "experiments/report/number_text.h"
+#include "experiments/report/series.h"
+#include "experiments/report/server_mode.h"
 
 namespace ringside {
 
 absl::optional<int64_t> WorkersPayloadBytes(const RunResult& run) {
   const int64_t gradient_bytes = WireBytesPerElement(run) * run.parameter_elements();
   if (run.strategy() == "ring") return 2 * (run.workers() - 1) * gradient_bytes * run.total_steps();
-  if (run.strategy() == "ps") return run.workers() * gradient_bytes * run.total_steps();
+  if (IsParameterServer(run.strategy()) && !MaySkipSteps(run))
+    return run.workers() * gradient_bytes * run.total_steps();
   if (run.strategy() == "local") return 0;
   return absl::nullopt;
 }

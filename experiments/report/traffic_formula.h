@@ -18,7 +18,8 @@ namespace ringside {
 //   ps     N bP T           every worker sends its whole gradient
 //   local  0
 // They receive as much. Nothing for other strategies: what a direct schedule moves depends on the
-// length of each bucket, so that only its processes' own expectation stands.
+// length of each bucket, so that only its processes' own expectation stands. Nor for backup mode,
+// whose late workers leave steps out and pull again.
 absl::optional<int64_t> WorkersPayloadBytes(const RunResult& run);
 
 // Bytes of one element as it travels: 2 with --wire_dtype=bf16 or fp16, else 4.

@@ -8,9 +8,21 @@
 namespace ringside {
 namespace {
 
+// As the workers report them; gRPC over TCP where they do not. It is called by the ring's name for
+// the same transport.
+std::set<std::string> ServerLinks(const RunResult& run) {
+  std::set<std::string> links;
+  for (const WorkerResult& worker : run.worker_results()) {
+    const auto found = worker.process().facts().find("ps_link");
+    const bool told = found != worker.process().facts().end() && found->second != "grpc_tcp";
+    links.insert(told ? found->second : "grpc");
+  }
+  return links;
+}
+
 std::set<std::string> LinksOf(const RunResult& run) {
   if (IsOracle(run.strategy())) return {};
-  if (run.shards() > 0) return {"grpc"};
+  if (run.shards() > 0) return ServerLinks(run);
   std::set<std::string> links;
   for (const WorkerResult& worker : run.worker_results()) {
     for (const char* side : {"left_link", "right_link"}) {

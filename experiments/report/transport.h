@@ -10,9 +10,9 @@
 
 namespace ringside {
 
-// Links that carried the payload, ascending, "+" between them: "shm", "shm+tcp" for a mixed ring,
-// "grpc" for a parameter server. Empty where nothing travels (one process), or where the run does
-// not tell.
+// Links that carried the payload, ascending, "+" between them: "shm", "shm+tcp" for a mixed ring;
+// "grpc", "grpc_uds" or "shm" for a parameter server, by the workers' fact "ps_link". Empty where
+// nothing travels (one process), or where the run does not tell.
 std::string TransportOf(const RunResult& run);
 // Of several runs, which share one unless somebody merged what should not be.
 std::string TransportOf(const std::vector<const RunResult*>& runs);

@@ -10,6 +10,7 @@
 #include "experiments/report/number_text.h"
 #include "experiments/report/run_samples.h"
 #include "experiments/report/series.h"
+#include "experiments/report/server_mode.h"
 #include "experiments/report/transport.h"
 
 namespace ringside {
@@ -145,8 +146,9 @@ void WarnOfTransport(const std::vector<RunResult>& runs, std::vector<std::string
     parts.push_back(absl::StrCat(absl::StrJoin(names, ", "), " over ", transport));
   warnings.push_back(absl::StrCat(
       "Transport differs: ", absl::StrJoin(parts, "; "),
-      ". These runs compare transports as well as topologies. A ring with --ring_link=grpc "
-      "against ps compares topologies alone."));
+      ". These runs compare transports as well as topologies. Rings and servers over one link "
+      "(--ring_link=grpc or --ring_link=shm against --ps_link=grpc_tcp or --ps_link=shm) compare "
+      "topologies alone."));
 }
 
 void WarnOfCongestionControl(const std::vector<RunResult>& runs,
@@ -166,6 +168,40 @@ void WarnOfCongestionControl(const std::vector<RunResult>& runs,
     warnings.push_back(
         "Congestion control is bbr: on loopback it moves about half of what cubic or reno does.");
   }
+}
+
+// "--ps_mode is async in ps async, sync in ps", for every setting of parameter servers that
+// differs.
+void WarnOfServerSettings(const std::vector<RunResult>& runs, std::vector<std::string>& warnings) {
+  std::vector<std::string> differences;
+  for (const std::string& name : ServerSettings()) {
+    std::map<std::string, std::set<std::string>> strategies;  // by value
+    for (const RunResult& run : runs) {
+      const absl::optional<std::string> value = ServerSetting(run, name);
+      if (value.has_value()) strategies[*value].insert(run.strategy());
+    }
+    if (strategies.size() < 2) continue;
+    std::vector<std::string> parts;
+    for (const auto& [value, names] : strategies)
+      parts.push_back(
+          absl::StrCat(value.empty() ? "empty" : value, " in ", absl::StrJoin(names, ", ")));
+    differences.push_back(absl::StrCat("--", name, " is ", absl::StrJoin(parts, "; ")));
+  }
+  if (differences.empty()) return;
+  warnings.push_back(
+      absl::StrCat("Parameter servers differ: ", absl::StrJoin(differences, ". "), "."));
+}
+
+void WarnOfMode(const std::vector<RunResult>& runs, std::vector<std::string>& warnings) {
+  std::set<std::string> relaxed;
+  for (const RunResult& run : runs) {
+    if (PolicyOf(run).mode != PsMode::kSync) relaxed.insert(run.strategy());
+  }
+  if (relaxed.empty()) return;
+  warnings.push_back(absl::StrCat(
+      "Another algorithm: ", absl::StrJoin(relaxed, ", "), relaxed.size() == 1 ? " does" : " do",
+      " not wait for every gradient of a step, so that a step there is not worth a synchronous "
+      "one. Read its speed beside the loss and the accuracy that it reached."));
 }
 
 void WarnOfBuild(const std::vector<RunResult>& runs, std::vector<std::string>& warnings) {
@@ -188,6 +224,8 @@ std::vector<std::string> BuildWarnings(const std::vector<RunResult>& runs,
   WarnOfCells(cells, warnings);
   WarnOfTransport(runs, warnings);
   WarnOfCongestionControl(runs, warnings);
+  WarnOfServerSettings(runs, warnings);
+  WarnOfMode(runs, warnings);
   WarnOfBuild(runs, warnings);
   return warnings;
 }

@@ -253,5 +253,11 @@ TEST(LauncherMembersTest, ShardsComeFirst) {
   EXPECT_THAT(names, ElementsAre("shard-0", "worker-0", "worker-1"));
 }
 
+TEST(MetricsFlagTest, EveryShardHasAPortOfItsOwn) {
+  EXPECT_EQ(MetricsFlag(9100, 0), "--metrics_port=9100");
+  EXPECT_EQ(MetricsFlag(9100, 2), "--metrics_port=9102");
+  EXPECT_EQ(MetricsFlag(0, 2), "--metrics_port=0");
+}
+
 }  // namespace
 }  // namespace ringside

@@ -55,6 +55,16 @@ TEST_F(ServerConfigTest, TakesTheShardFromALauncher) {
   EXPECT_FALSE(Make(/*shards_given=*/true).ok());  // --ps_shards=3 contradicts it
 }
 
+TEST_F(ServerConfigTest, TakesAMetricsPortOrNone) {
+  EXPECT_FALSE(Make()->metrics_port.has_value());
+  process_.metrics_port = 0;
+  EXPECT_EQ(Make()->metrics_port, absl::make_optional(0));
+  for (int port : {-1, 65536}) {
+    process_.metrics_port = port;
+    EXPECT_THAT(Error(), HasSubstr(absl::StrCat("--metrics_port=", port, ": must be from 0")));
+  }
+}
+
 TEST_F(ServerConfigTest, RefusesByFlag) {
   process_.rank = 3;
   EXPECT_THAT(Error(), HasSubstr("--shard=3: must be from 0 to 2"));

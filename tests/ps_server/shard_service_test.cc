@@ -137,6 +137,27 @@ TEST_F(ShardServiceTest, AFrameInAnothersNameEndsTheWorkByName) {
   EXPECT_EQ(call.Await().code(), absl::StatusCode::kInvalidArgument);
 }
 
+TEST_F(ShardServiceTest, KnowsWhoIsConnectedAndHowLongRepliesTook) {
+  EXPECT_EQ(cluster_.service(0).connected_workers(), 0);
+  auto summers = cluster_.ConnectAll();
+  EXPECT_EQ(cluster_.service(0).connected_workers(), 2);
+  std::vector<std::thread> workers;
+  for (int rank = 0; rank < 2; ++rank) {
+    workers.emplace_back([this, rank, summer = summers[rank].get()] {
+      std::vector<float> gradients;
+      for (int64_t step = 0; step < 3; ++step)
+        EXPECT_TRUE(ringside::Exchange(summer, plan_, rank, step, &gradients).ok());
+      EXPECT_TRUE(summer->Shutdown().ok());
+    });
+  }
+  for (std::thread& worker : workers) worker.join();
+  ASSERT_TRUE(cluster_.executor(0).Await().ok());
+  // Two units in three steps; each reply is written to two workers.
+  EXPECT_EQ(cluster_.service(0).replies().replies, 6);
+  EXPECT_GT(cluster_.service(0).replies().time, absl::ZeroDuration());
+  EXPECT_GT(cluster_.executor(0).account().serialise_time, absl::ZeroDuration());
+}
+
 // A shard that does not know its job yet, as while processes still join.
 PsCluster::Options WaitingShards() {
   return {PlanWithBuckets({8}), {1, 2, 16}, absl::Seconds(30), /*serve=*/false};

@@ -65,6 +65,24 @@ TEST(RunResultTest, DisagreeingRanksHaveNoHash) {
   EXPECT_EQ(AssembleRunResult(parts)->parameters_sha256(), "");
 }
 
+TEST(RunResultTest, AParameterServerIsReportedByItsMode) {
+  const auto strategy = [](const std::string& mode, const std::string& update) {
+    RunResultParts parts = MakeParts();
+    parts.job.ps_mode = mode;
+    parts.job.update = update;
+    parts.job.staleness = mode == "ssp" ? 3 : 0;
+    parts.job.backup_workers = mode == "backup" ? 1 : 0;
+    const auto result = AssembleRunResult(parts);
+    EXPECT_EQ(result->settings().at("strategy"), "ps");
+    return result->strategy();
+  };
+  EXPECT_EQ(strategy("sync", "worker"), "ps");
+  EXPECT_EQ(strategy("sync", "server"), "ps server-update");
+  EXPECT_EQ(strategy("async", "worker"), "ps async");
+  EXPECT_EQ(strategy("ssp", "server"), "ps ssp 3");
+  EXPECT_EQ(strategy("backup", "worker"), "ps backup 1");
+}
+
 TEST(RunResultTest, ADirectScheduleIsReportedAsWhatItIs) {
   const auto strategy = [](const std::string& asked, const std::string& schedule) {
     RunResultParts parts = MakeParts();

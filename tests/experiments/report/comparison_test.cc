@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+
+#include "experiments/report/run_samples.h"
 #include "experiments/report/series.h"
 #include "tests/experiments/report/sample_runs.h"
 
@@ -243,6 +247,69 @@ TEST(ComparisonTest, SeveralNumbersOfShardsAreSeriesOfTheirOwn) {
               HasSubstr("ps (3 shards) is 2.00 times as fast as ps (2 shards)"));
 }
 
+TEST(ComparisonTest, ModesOfAParameterServerAreSeriesOfTheirOwn) {
+  std::vector<RunResult> runs;
+  for (const char* strategy : {"ring", "ps ssp 3", "ps async", "ps server-update", "ps"})
+    runs = Together(runs, Runs(strategy, {0.010, 0.010}));
+  const ComparisonResult comparison = Compare(runs);
+  std::vector<std::string> strategies;
+  for (const Cell& cell : comparison.cells()) strategies.push_back(cell.strategy());
+  EXPECT_THAT(strategies, ElementsAre("ps", "ps async", "ps server-update", "ps ssp 3", "ring"));
+  const SeriesNames names({comparison.cells().begin(), comparison.cells().end()});
+  std::set<std::string> colours;
+  for (const std::string& series : names.all()) colours.insert(names.Colour(series));
+  EXPECT_EQ(colours.size(), 5u);
+}
+
+TEST(ComparisonTest, TransportsOfAParameterServerAreSeriesOfTheirOwn) {
+  std::vector<RunResult> runs = Runs("ps", {0.010, 0.010});
+  for (int trial = 0; trial < 2; ++trial) {
+    SampleRun sample;
+    sample.strategy = "ps";
+    sample.workers = 4;
+    sample.batch_size = 32;
+    sample.trial = trial;
+    sample.step_s = 0.005;
+    sample.link = "shm";
+    runs.push_back(MakeRun(sample));
+  }
+  const ComparisonResult comparison = Compare(runs);
+  ASSERT_EQ(comparison.cells_size(), 2);
+  EXPECT_EQ(comparison.cells(0).transport(), "grpc");
+  EXPECT_EQ(comparison.cells(1).transport(), "shm");
+  EXPECT_EQ(comparison.cells(1).trials(), 2);
+  EXPECT_THAT(comparison.verdict(0),
+              HasSubstr("ps over shm is 2.00 times as fast as ps over grpc"));
+}
+
+TEST(ComparisonTest, AnAsynchronousStepHasTheRanksRatesTogether) {
+  SampleRun sample;
+  sample.strategy = "ps async";
+  sample.workers = 2;
+  sample.batch_size = 64;
+  RunResult run = MakeRun(sample);
+  // 64 samples in 10 ms and 64 in 30 ms: 8,533 samples/s.
+  for (StepRecord& step : *run.mutable_worker_results(0)->mutable_steps()) step.set_step_s(0.010);
+  for (StepRecord& step : *run.mutable_worker_results(1)->mutable_steps()) step.set_step_s(0.030);
+  const ComparisonResult comparison = Compare({run});
+  EXPECT_NEAR(comparison.cells(0).samples_per_s().median(), 64 / 0.010 + 64 / 0.030, 1e-6);
+  EXPECT_NEAR(comparison.cells(0).step_s().median(), 0.015, 1e-12);
+}
+
+TEST(ComparisonTest, OnlyTheSamplesThatCountAreThoseOfABackupStep) {
+  SampleRun sample;
+  sample.strategy = "ps backup 1";
+  sample.workers = 4;
+  sample.batch_size = 32;
+  sample.step_s = 0.010;
+  RunResult run = MakeRun(sample);
+  const double loss = StepSamples(run)[4].loss;
+  run.mutable_worker_results(3)->mutable_steps()->DeleteSubrange(4, 1);
+  EXPECT_EQ(StepSamples(run)[4].global_samples, 96);
+  EXPECT_NEAR(StepSamples(run)[4].loss, loss, 1e-12);  // all ranks have the same part of it
+  EXPECT_NEAR(Compare({run}).cells(0).samples_per_s().median(), 9600, 1e-6);
+}
+
 void SetLinks(const std::string& link, RunResult& run) {
   for (WorkerResult& worker : *run.mutable_worker_results()) {
     for (const char* side : {"left_link", "right_link"})
@@ -279,11 +346,46 @@ TEST(WarningsTest, TransportsThatDiffer) {
   EXPECT_THAT(
       Compare(runs).warnings(),
       Contains("Transport differs: ps over grpc; direct over shm; ring over tcp. These runs "
-               "compare transports as well as topologies. A ring with --ring_link=grpc "
-               "against ps compares topologies alone."));
+               "compare transports as well as topologies. Rings and servers over one "
+               "link (--ring_link=grpc or --ring_link=shm against --ps_link=grpc_tcp or "
+               "--ps_link=shm) compare topologies alone."));
   runs = Together(Runs("ps", {0.010}), Runs("ring", {0.010}));
   SetLinks("grpc", runs[1]);
   EXPECT_THAT(Compare(runs).warnings(), Not(Contains(StartsWith("Transport"))));
+}
+
+TEST(WarningsTest, AServerOverGrpcOrSharedMemoryHasTheTransportOfARing) {
+  for (const auto& [ps_link, ring_link] :
+       std::map<std::string, std::string>{{"grpc_tcp", "grpc"}, {"shm", "shm"}}) {
+    SampleRun sample;
+    sample.strategy = "ps";
+    sample.workers = 4;
+    sample.batch_size = 32;
+    sample.link = ps_link;
+    std::vector<RunResult> runs = Together({MakeRun(sample)}, Runs("ring", {0.010}));
+    SetLinks(ring_link, runs[1]);
+    EXPECT_THAT(Compare(runs).warnings(), Not(Contains(StartsWith("Transport")))) << ps_link;
+    SetLinks("tcp", runs[1]);
+    EXPECT_THAT(Compare(runs).warnings(), Contains(StartsWith("Transport"))) << ps_link;
+  }
+}
+
+TEST(WarningsTest, ModesOfAParameterServer) {
+  std::vector<RunResult> runs = Together(Runs("ps", {0.010}), Runs("ps ssp 3", {0.010}));
+  EXPECT_THAT(Compare(runs).warnings(),
+              Contains("Parameter servers differ: --ps_mode is ssp in ps ssp 3; sync in ps."));
+  EXPECT_THAT(Compare(runs).warnings(),
+              Contains(StartsWith("Another algorithm: ps ssp 3 does not wait")));
+  runs = Together(Runs("ps ssp 3", {0.010}), Runs("ps ssp 2", {0.010}));
+  EXPECT_THAT(Compare(runs).warnings(),
+              Contains("Parameter servers differ: --staleness is 2 in ps ssp 2; 3 in ps ssp 3."));
+  runs = Together(Runs("ps server-update", {0.010}), Runs("ps", {0.010}));
+  EXPECT_THAT(Compare(runs).warnings(),
+              Contains("Parameter servers differ: --update is server in ps server-update; worker "
+                       "in ps."));
+  runs = Together(Runs("ps server-update", {0.010}), Runs("ring", {0.010}));
+  EXPECT_THAT(Compare(runs).warnings(), Not(Contains(StartsWith("Parameter servers differ"))));
+  EXPECT_THAT(Compare(runs).warnings(), Not(Contains(StartsWith("Another algorithm"))));
 }
 
 TEST(WarningsTest, SharedMemoryHasNoCongestionControl) {

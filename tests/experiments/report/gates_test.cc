@@ -112,6 +112,47 @@ TEST(CompletenessGateTest, AnAutomaticScheduleMayComeOutEitherWay) {
   ExpectFailure(CompletenessGate(runs), "there is no run of ring with --schedule=auto with 2");
 }
 
+TEST(CompletenessGateTest, ModesOfAParameterServerAreStrategiesOfTheirOwn) {
+  std::vector<RunResult> runs;
+  for (int workers : {2, 4}) {
+    for (const char* strategy : {"ps", "ps async", "ps ssp 3", "ps server-update", "ring"})
+      runs.push_back(MadeRun(strategy, workers));
+  }
+  for (const Gate& gate : AllGates(runs))
+    EXPECT_TRUE(gate.passed()) << gate.name() << ": " << gate.detail();
+  runs.erase(runs.begin() + 6);
+  ExpectFailure(CompletenessGate(runs), "there is no run of ps async with 4 workers");
+}
+
+TEST(CompletenessGateTest, ALateWorkerOfBackupLeavesStepsOut) {
+  std::vector<RunResult> runs = {MadeRun("ps backup 1", 4)};
+  runs[0].mutable_worker_results(2)->mutable_steps()->DeleteSubrange(4, 3);
+  EXPECT_TRUE(CompletenessGate(runs).passed()) << CompletenessGate(runs).detail();
+  runs[0].mutable_worker_results(1)->mutable_steps()->DeleteSubrange(5, 1);
+  ExpectFailure(CompletenessGate(runs), "step 6 was taken by 2 workers, not by 3 at least");
+  runs = {MadeRun("ps backup 1", 4)};
+  runs[0].mutable_worker_results(2)->mutable_steps(3)->set_step(3);
+  ExpectFailure(CompletenessGate(runs), "worker 2 has step 3 after step 3, of 30");
+  // In other modes nobody may.
+  runs = {MadeRun("ps async", 4)};
+  runs[0].mutable_worker_results(2)->mutable_steps()->DeleteSubrange(4, 3);
+  ExpectFailure(CompletenessGate(runs), "worker 2 has step 8 where step 5 should be");
+}
+
+TEST(CompletenessGateTest, TransportsOfAParameterServerAreCountedApart) {
+  SampleRun sample;
+  sample.strategy = "ps";
+  std::vector<RunResult> runs;
+  for (const char* link : {"grpc_tcp", "grpc_uds", "shm"}) {
+    sample.link = link;
+    runs.push_back(MakeRun(sample));
+  }
+  sample.strategy = "ring";
+  sample.link = "shm";
+  runs.push_back(MakeRun(sample));
+  EXPECT_TRUE(CompletenessGate(runs).passed()) << CompletenessGate(runs).detail();
+}
+
 TEST(SettingsGateTest, NamesTheSettingThatDiffers) {
   std::vector<RunResult> runs = GoodRuns();
   (*runs[1].mutable_settings())["seed"] = "2";
@@ -148,6 +189,14 @@ TEST(SettingsGateTest, StepsAgreeForANumberOfWorkersOnly) {
   ExpectFailure(SettingsGate(runs),
                 "(ps, 4 workers, 2 shards, trial 0) took 60 steps, 10 of them warm-up, (local, 4 "
                 "workers, trial 0) 61, 10");
+}
+
+TEST(SettingsGateTest, WhatAParameterServerIsToldMayDiffer) {
+  std::vector<RunResult> runs = GoodRuns();
+  for (const char* name :
+       {"ps_mode", "update", "staleness", "backup_workers", "ps_link", "snapshot_dir"})
+    (*runs[3].mutable_settings())[name] = "other";
+  EXPECT_TRUE(SettingsGate(runs).passed()) << SettingsGate(runs).detail();
 }
 
 TEST(SettingsGateTest, FoldersAndDeadlinesMayDiffer) {
@@ -233,6 +282,38 @@ TEST(EquivalenceGateTest, LibrariesOfOthersAreExemptBetweenStrategiesNotBetweenR
   ExpectFailure(EquivalenceGate(runs), "nccl, 2 workers, trial 0: worker 1 ended with dddddddd");
 }
 
+TEST(EquivalenceGateTest, RunsThatDependOnTimingAreComparedWithNobody) {
+  for (const char* mode : {"ps async", "ps ssp 3", "ps backup 1"}) {
+    std::vector<RunResult> runs = {MadeRun("ring", 2), MadeRun(mode, 2, 0), MadeRun(mode, 2, 1),
+                                   MadeRun("local", 2)};
+    EndWith('c', runs[1]);
+    EndWith('d', runs[2]);
+    const Gate gate = EquivalenceGate(runs);
+    EXPECT_TRUE(gate.passed()) << gate.detail();
+    EXPECT_THAT(gate.detail(), HasSubstr("all 2 runs of ring, local"));
+    EXPECT_THAT(gate.detail(), HasSubstr(mode));
+    EXPECT_THAT(gate.detail(), HasSubstr("so that every run ends with bits of its own"));
+    // But its own ranks must agree,
+    runs[2].mutable_worker_results(1)->set_parameters_sha256(std::string(64, 'e'));
+    ExpectFailure(EquivalenceGate(runs), "worker 1 ended with eeeeeeeeeeee, worker 0 with dddd");
+    // and all must start alike.
+    runs[2] = MadeRun(mode, 2, 1);
+    for (WorkerResult& worker : *runs[2].mutable_worker_results())
+      worker.set_initial_parameters_sha256(std::string(64, 'f'));
+    ExpectFailure(EquivalenceGate(runs), "from ffffffffffff");
+  }
+}
+
+TEST(EquivalenceGateTest, AnUpdateOnTheServerEndsWithTheBitsOfAllOthers) {
+  std::vector<RunResult> runs = {MadeRun("ps", 2), MadeRun("ps server-update", 2),
+                                 MadeRun("ring", 2)};
+  EXPECT_TRUE(EquivalenceGate(runs).passed());
+  EXPECT_THAT(EquivalenceGate(runs).detail(),
+              HasSubstr("bit-identical in all 3 runs of ps, ps server-update, ring"));
+  EndWith('c', runs[1]);
+  ExpectFailure(EquivalenceGate(runs), "(ps server-update, 2 workers, 2 shards, trial 0)");
+}
+
 TEST(EquivalenceGateTest, InitialParametersThatDiffer) {
   std::vector<RunResult> runs = GoodRuns();
   runs[0].mutable_worker_results(1)->set_initial_parameters_sha256(std::string(64, 'd'));
@@ -287,6 +368,14 @@ TEST(TrafficGateTest, DirectIsHeldToTheExpectationOfItsProcesses) {
   EXPECT_TRUE(TrafficGate({run}).passed());
   run.mutable_worker_results(2)->mutable_traffic()->set_payload_bytes_sent(5);
   ExpectFailure(TrafficGate({run}), "worker 2, payload bytes sent: counted 5, formula ");
+}
+
+TEST(TrafficGateTest, HasASecondOpinionOnAsynchronousServersAndNoneOnBackup) {
+  std::vector<RunResult> runs = {MadeRun("ps async", 2), MadeRun("ps backup 1", 2)};
+  EXPECT_TRUE(TrafficGate(runs).passed()) << TrafficGate(runs).detail();
+  for (RunResult& run : runs) run.set_parameter_elements(999);
+  ExpectFailure(TrafficGate({runs[0]}), "all workers together sent 240,000");
+  EXPECT_TRUE(TrafficGate({runs[1]}).passed());
 }
 
 TEST(TrafficGateTest, DoesNotTakeTheWordOfTheProcessesAlone) {

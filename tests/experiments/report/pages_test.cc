@@ -187,6 +187,74 @@ TEST(WireTableTest, TellsTheTransport) {
   EXPECT_THAT(summary, HasSubstr("| 4 | local | 1 process | – | "));
 }
 
+TEST(ShardTableTest, LooksIntoTheShards) {
+  SampleRun sample;
+  sample.strategy = "ps";
+  sample.shards = 3;  // of 1,000 parameters: 334, 333, 333
+  RunResult run = MakeRun(sample);
+  const std::string summary = MarkdownSummary(BuildComparison({run}, {}, {}));
+  EXPECT_THAT(summary, HasSubstr("| Workers | Strategy | Shards | Parameters / shard | Largest "
+                                 "difference | Frames / step | Queue / frame | Fold / step |"));
+  // Two units from two workers in 31 exchanges, over 30 steps.
+  EXPECT_THAT(summary, HasSubstr("| 2 | ps | 3 | 1.30 KiB | 4.00 B | 4.13 | 50.0 µs | 82.7 µs | "
+                                 "10.3 µs | 200 µs | – | – | – |"));
+  run.mutable_shard_results(1)->set_elements(1 << 20);
+  EXPECT_THAT(Page(BuildComparison({run}, {}, {})), HasSubstr("more than a frame of 1,048,576"));
+}
+
+TEST(ShardTableTest, CountsUpdatesLatePushesAndSnapshots) {
+  SampleRun sample;
+  sample.strategy = "ps backup 1";
+  RunResult run = MakeRun(sample);
+  run.mutable_shard_results(0)->set_late_pushes(5);
+  run.mutable_shard_results(1)->set_late_pushes(6);
+  run.mutable_shard_results(0)->set_snapshots_written(2);
+  run.mutable_shard_results(0)->set_snapshot_s(0.5);
+  EXPECT_THAT(MarkdownSummary(BuildComparison({run}, {}, {})),
+              HasSubstr("| 200 µs | 30.0 | 11 | 2 (250 ms each) |"));
+}
+
+TEST(ShardTableTest, IsLeftOutWhereNothingWasMeasured) {
+  EXPECT_THAT(MarkdownSummary(BuildComparison({MakeRun({})}, {}, {})),
+              Not(HasSubstr("## Inside the shards")));
+  SampleRun sample;
+  sample.strategy = "ps";
+  RunResult old = MakeRun(sample);
+  for (ShardResult& shard : *old.mutable_shard_results()) shard.clear_frames();
+  EXPECT_THAT(Page(BuildComparison({old}, {}, {})), Not(HasSubstr("id=\"shards\"")));
+}
+
+TEST(StalenessTableTest, OfModesThatHaveIt) {
+  SampleRun sample;
+  sample.strategy = "ps ssp 3";
+  RunResult run = MakeRun(sample);
+  // Of two shards: 120 at once, 60 after one update, 16 after two, 4 after three or more.
+  EXPECT_THAT(MarkdownSummary(BuildComparison({run}, {}, {})),
+              HasSubstr("| 2 | ps ssp 3 | 200 | 60 % | ≥ 0.52 | 0 | ≥ 3 | ≥ 3 |"));
+  for (ShardResult& shard : *run.mutable_shard_results()) shard.set_staleness(3, 0);
+  EXPECT_THAT(MarkdownSummary(BuildComparison({run}, {}, {})),
+              HasSubstr("| 2 | ps ssp 3 | 196 | 61 % | 0.47 | 0 | 2 | 2 |"));
+  EXPECT_THAT(MarkdownSummary(SampleComparison()), Not(HasSubstr("## Staleness")));
+}
+
+TEST(EquivalenceTableTest, RunsThatDependOnTimingAreExemptAndTheirRanksAreNot) {
+  std::vector<RunResult> runs;
+  for (int trial = 0; trial < 2; ++trial) {
+    SampleRun sample;
+    sample.strategy = "ps async";
+    sample.trial = trial;
+    runs.push_back(MakeRun(sample));
+    for (WorkerResult& worker : *runs.back().mutable_worker_results())
+      worker.set_parameters_sha256(std::string(64, trial == 0 ? 'c' : 'd'));
+  }
+  const std::string summary = MarkdownSummary(BuildComparison(runs, {}, {}));
+  EXPECT_THAT(summary, HasSubstr("| exempt | ps async | `cccc"));
+  EXPECT_THAT(summary, HasSubstr("| exempt | ps async | `dddd"));
+  runs[1].mutable_worker_results(1)->set_parameters_sha256(std::string(64, 'e'));
+  EXPECT_THAT(MarkdownSummary(BuildComparison(runs, {}, {})),
+              HasSubstr("| **differ** | ps async | `eeee"));
+}
+
 TEST(FiguresTest, TextOfTheScriptCannotEndItsQuotes) {
   std::vector<RunResult> runs = {MakeRun({})};
   runs[0].set_strategy("a'\nset output '/x'");

@@ -4,7 +4,10 @@
 #include <cmath>
 #include <random>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
 #include "common/sha256.h"
+#include "experiments/report/series.h"
 
 namespace ringside {
 namespace {
@@ -14,6 +17,10 @@ constexpr int64_t kHeaderBytes = 64;
 
 bool IsDirect(const SampleRun& sample) { return sample.strategy == "direct"; }
 bool IsLocal(const SampleRun& sample) { return sample.strategy == "local"; }
+bool IsPs(const SampleRun& sample) { return IsParameterServer(sample.strategy); }
+bool IsAsynchronous(const SampleRun& sample) {
+  return sample.strategy == "ps async" || absl::StartsWith(sample.strategy, "ps ssp");
+}
 
 Traffic MakeTraffic(int64_t payload, int64_t messages) {
   Traffic traffic;
@@ -34,8 +41,8 @@ int64_t ChunkElements(int chunk, int workers) {
 Traffic WorkerTraffic(const SampleRun& sample, int rank) {
   const int n = sample.workers;
   const int64_t bytes = sample.wire_dtype == "fp32" ? 4 : 2;
-  if (IsLocal(sample) || (sample.strategy != "ps" && n == 1)) return {};
-  if (sample.strategy == "ps")
+  if (IsLocal(sample) || (!IsPs(sample) && n == 1)) return {};
+  if (IsPs(sample))
     return MakeTraffic(bytes * kParameters * sample.steps, sample.shards * n * sample.steps);
   if (IsDirect(sample))
     return MakeTraffic(bytes * (n - 1) * ChunkElements(rank, n) * sample.steps, sample.steps);
@@ -64,6 +71,7 @@ ProcessInfo MakeProcess(int64_t pid, double cpu_seconds, int64_t megabytes) {
 }
 
 void AddLinks(const SampleRun& sample, ProcessInfo* process) {
+  if (IsPs(sample) && !sample.link.empty()) (*process->mutable_facts())["ps_link"] = sample.link;
   if (sample.workers == 1 || (sample.strategy != "ring" && !IsDirect(sample))) return;
   const std::string link = !sample.link.empty() ? sample.link : IsDirect(sample) ? "shm" : "tcp";
   for (const char* side : {"left_link", "right_link"}) (*process->mutable_facts())[side] = link;
@@ -72,10 +80,10 @@ void AddLinks(const SampleRun& sample, ProcessInfo* process) {
 
 StepRecord MakeStep(const SampleRun& sample, int64_t step, int rank, double step_s) {
   const int hosted = IsLocal(sample) ? sample.workers : 1;
-  const double comm_share = IsLocal(sample)           ? 0
-                            : sample.workers == 1     ? 0.04
-                            : sample.strategy == "ps" ? 0.34
-                                                      : 0.22;
+  const double comm_share = IsLocal(sample)       ? 0
+                            : sample.workers == 1 ? 0.04
+                            : IsPs(sample)        ? 0.34
+                                                  : 0.22;
   StepRecord record;
   record.set_step(step);
   record.set_epoch((step - 1) / 62);
@@ -99,9 +107,20 @@ StepRecord MakeStep(const SampleRun& sample, int64_t step, int rank, double step
   return record;
 }
 
+void AddServerSettings(const SampleRun& sample, RunResult& run) {
+  auto& settings = *run.mutable_settings();
+  const std::vector<std::string> words = absl::StrSplit(sample.strategy, ' ');
+  const std::string mode = IsPs(sample) && words.size() > 1 ? words[1] : "sync";
+  settings["ps_mode"] = mode == "server-update" ? "sync" : mode;
+  settings["update"] = mode == "server-update" ? "server" : "worker";
+  settings["staleness"] = mode == "ssp" ? words[2] : "0";
+  settings["backup_workers"] = mode == "backup" ? words[2] : "0";
+}
+
 void AddSettings(const SampleRun& sample, RunResult& run) {
   auto& settings = *run.mutable_settings();
-  settings["strategy"] = IsDirect(sample) ? "ring" : sample.strategy;
+  settings["strategy"] = IsDirect(sample) ? "ring" : IsPs(sample) ? "ps" : sample.strategy;
+  AddServerSettings(sample, run);
   settings["schedule"] = IsDirect(sample) ? "direct" : "ring";
   settings["wire_dtype"] = sample.wire_dtype;
   settings["overlap"] = "on";
@@ -121,6 +140,23 @@ void AddSettings(const SampleRun& sample, RunResult& run) {
   settings["first_bucket_bytes"] = "262144";
   settings["frame_bytes"] = "1048576";
   settings["congestion_control"] = "";
+}
+
+// As if a unit took 50 us to wait for, 20 us to fold, 5 us to send and 200 us to have been sent.
+void AddShardMeasurements(const SampleRun& sample, ShardResult& shard) {
+  const int64_t units = sample.workers;
+  const int64_t exchanges = sample.steps + 1;
+  shard.set_elements(ChunkElements(shard.shard(), sample.shards));
+  shard.set_units(static_cast<int>(units));
+  shard.set_frames(units * sample.workers * exchanges);
+  shard.set_queue_s(static_cast<double>(shard.frames()) * 50e-6);
+  shard.set_fold_s(static_cast<double>(shard.frames()) * 20e-6);
+  shard.set_replies(units * exchanges);
+  shard.set_serialise_s(static_cast<double>(shard.replies()) * 5e-6);
+  shard.set_reply_s(static_cast<double>(shard.replies()) * 200e-6);
+  if (sample.strategy != "ps") shard.set_updates(units * sample.steps);
+  if (!IsAsynchronous(sample)) return;
+  for (int64_t count : {60, 30, 8, 2}) shard.add_staleness(count);
 }
 
 }  // namespace
@@ -149,7 +185,7 @@ std::vector<std::string> SampleCommand() {
 
 RunResult MakeRun(const SampleRun& wanted) {
   SampleRun sample = wanted;
-  if (sample.strategy == "ps" && sample.shards == 0) sample.shards = 2;
+  if (IsPs(sample) && sample.shards == 0) sample.shards = 2;
   RunResult run;
   run.set_schema_version(1);
   AddSettings(sample, run);
@@ -201,6 +237,7 @@ RunResult MakeRun(const SampleRun& wanted) {
                     sample.workers * sample.workers * sample.steps);
     *result.mutable_expected_traffic() = result.traffic();
     result.set_steps(sample.steps);
+    AddShardMeasurements(sample, result);
   }
   Evaluation& evaluation = *run.mutable_evaluation();
   evaluation.set_correct(1931);

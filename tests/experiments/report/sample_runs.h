@@ -11,7 +11,9 @@
 namespace ringside {
 
 struct SampleRun {
-  std::string strategy = "ring";  // direct: a ring that was asked for the direct schedule
+  // direct: a ring that was asked for the direct schedule; "ps ssp 3": a parameter server with
+  // --ps_mode=ssp --staleness=3.
+  std::string strategy = "ring";
   int workers = 2;
   int shards = 0;  // 2 for ps where left at 0
   int64_t trial = 0;
@@ -20,7 +22,7 @@ struct SampleRun {
   int batch_size = 64;
   double step_s = 0.010;  // of every step and rank, before noise
   double noise = 0;       // relative; 0: all steps alike
-  std::string link = "";  // of ring: tcp where left empty; of direct: shm
+  std::string link = "";  // of ring: tcp where left empty; of direct: shm; of ps: not told
   std::string wire_dtype = "fp32";
 };
 
