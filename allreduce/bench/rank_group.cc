@@ -180,7 +180,8 @@ absl::Status RankGroup::EndedStatus(int rank) {
 absl::Status RankGroup::SilentStatus() const {
   std::vector<std::string> silent;
   for (size_t rank = 0; rank < ranks_.size(); ++rank) {
-    if (!ranks_[rank].done) silent.push_back(absl::StrCat(rank));
+    // Who waits for an exchange waits for one of the others.
+    if (!ranks_[rank].done && !ranks_[rank].exchanges) silent.push_back(absl::StrCat(rank));
   }
   return absl::DeadlineExceededError(
       absl::StrCat("no answer in time from rank ", absl::StrJoin(silent, ", ")));
