@@ -26,7 +26,6 @@ class RecordedStreams final : public ShardExecutor::Streams {
     results_.push_back(result);
     changed_.NotifyAll();
   }
-  void Send(int /*worker*/, const ParameterShard::Result& result) override { SendToAll(result); }
   void FrameTaken(int /*worker*/) override {
     MutexLock lock(&mutex_);
     ++taken_;

@@ -92,7 +92,7 @@ TEST(ShardSettingsTest, NamesASettingThatCannotBeRead) {
   for (const auto& setting : good.settings()) {
     const std::string& name = setting.first;
     if (name == "ps_mode" || name == "optimizer" || name == "lr_schedule") continue;
-    for (const std::string& value : {"", "seven", "1 2"}) {
+    for (const std::string value : {"", "seven", "1 2"}) {
       const absl::Status status = With(name, value);
       EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << name;
       EXPECT_EQ(status.message(), "the workers of the job say that their " + name + " is '" +
@@ -100,7 +100,7 @@ TEST(ShardSettingsTest, NamesASettingThatCannotBeRead) {
     }
   }
   // They do not fit into what they are kept in.
-  for (const std::string& name : {"staleness", "backup_workers", "batch_size"}) {
+  for (const std::string name : {"staleness", "backup_workers", "batch_size"}) {
     EXPECT_THAT(std::string(With(name, "4294967296").message()),
                 HasSubstr("their " + name + " is '4294967296', which cannot be read"));
   }

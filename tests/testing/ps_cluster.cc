@@ -58,15 +58,21 @@ PsCluster::~PsCluster() {
 void PsCluster::Serve() {
   for (int number = 0; number < options_.layout.num_shards; ++number) {
     Shard& shard = *shards_[number];
-    auto machine = ParameterShard::Create(
-        {options_.plan, options_.layout, number, 0, kGeneration, 0, options_.results});
+    ParameterShard::Config config{options_.plan, options_.layout, number};
+    config.generation = kGeneration;
+    config.placement = options_.results;
+    config.policy = options_.policy;
+    config.optimizer = options_.optimizer;
+    config.full_batch = options_.layout.world_size;  // each worker pushes one sample
+    auto machine = ParameterShard::Create(std::move(config));
     RINGSIDE_CHECK(machine.ok());
     const SharedArenas results((*machine)->result_arenas());
     shard.executor = std::make_unique<ShardExecutor>(
         ShardExecutor::Config{number, options_.layout.world_size, options_.step_timeout},
         std::move(machine).value(), shard.service.get());
-    shard.service->Serve({options_.layout.world_size, kGeneration, options_.plan.hash(), results},
-                         shard.executor.get());
+    shard.service->Serve(
+        {options_.layout.world_size, kGeneration, options_.plan.hash(), 0, results},
+        shard.executor.get());
     MemoryAcceptor::Config acceptor;
     acceptor.shard = number;
     acceptor.generation = kGeneration;
@@ -78,7 +84,7 @@ void PsCluster::Serve() {
       return service->AdmitMemory(rank, std::move(memory));
     };
     shard.memory_acceptor =
-        std::make_unique<MemoryAcceptor>(std::move(shard.memory_listener), std::move(acceptor));
+        std::make_unique<MemoryAcceptor>(shard.memory_listener.get(), std::move(acceptor));
   }
 }
 
@@ -97,6 +103,7 @@ PsSummer::Config PsCluster::WorkerConfig(int rank) const {
   config.step_timeout = absl::Seconds(30);
   config.connect_timeout = absl::Seconds(30);
   config.ps_link = options_.ps_link;
+  config.policy = options_.policy;
   config.gradients = gradients_[rank].get();
   return config;
 }

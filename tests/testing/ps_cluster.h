@@ -32,6 +32,8 @@ class PsCluster {
     // Of the shards' results and of the gradients below.
     Arena::Placement results = Arena::Placement::kShared;
     Arena::Placement gradients = Arena::Placement::kShared;
+    PsPolicy policy = {};
+    OptimizerConfig optimizer = {};
   };
 
   explicit PsCluster(Options options);

@@ -134,7 +134,7 @@ class FoldTask final : public MemberTask {
     for (const ParameterShard::Result& result : results_) {
       const int64_t begin = plan_.plan.bucket(static_cast<int>(result.header.bucket)).begin +
                             static_cast<int64_t>(result.header.offset);
-      std::copy(result.sum.begin(), result.sum.end(), sums.begin() + begin);
+      std::copy(result.values.begin(), result.values.end(), sums.begin() + begin);
     }
     return CountWrongSums(plan_.layout.world_size, sums);
   }
@@ -207,10 +207,8 @@ absl::StatusOr<std::unique_ptr<MemberTask>> MakeFoldTask(const BenchMember* memb
                                                          const BenchPlan& plan) {
   if (!Measures(*member)) return std::unique_ptr<MemberTask>(std::make_unique<IdleTask>());
   BenchPlan whole = OfOneShard(plan);
-  RINGSIDE_ASSIGN_OR_RETURN(
-      std::unique_ptr<ParameterShard> shard,
-      ParameterShard::Create({whole.plan, whole.layout, /*shard=*/0, /*group=*/0,
-                              /*generation=*/0, /*first_step=*/0}));
+  RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<ParameterShard> shard,
+                            ParameterShard::Create({whole.plan, whole.layout, /*shard=*/0}));
   const UnitTable table(whole.plan, whole.layout, 0);
   std::vector<ReceivedFrames> received;
   for (int worker = 0; worker < member->workers; ++worker) {

@@ -1,6 +1,5 @@
 // Where the bench's links are wired: the two ends of the real parameter server, and servers and
-// channels for the raw ceilings. A further link of the server is a name in ServerLinks and a line
-// in ListenOn and ConnectWorkerEnd.
+// channels for the raw ceilings.
 #ifndef RINGSIDE_WORKER_BENCH_PS_ENDPOINTS_H_
 #define RINGSIDE_WORKER_BENCH_PS_ENDPOINTS_H_
 
@@ -15,6 +14,10 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "common/arena.h"
+#include "common/network/grpc_server.h"
+#include "common/network/socket.h"
+#include "ps_server/memory_acceptor.h"
 #include "ps_server/shard_executor.h"
 #include "ps_server/shard_service.h"
 #include "worker/bench/bench_plan.h"
@@ -41,27 +44,35 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> ConnectTo(absl::string_view link,
 // One shard as ps_server has it, without the job around it. Thread-compatible.
 class ShardEnd {
  public:
-  // Errors of ListenOn and ParameterShard::Create.
+  // Listens on TCP, on a Unix socket and for memory; over shm its sums lie in shared memory. Errors
+  // of StartGrpcServer, ListeningSocket::BindLocal and ParameterShard::Create.
   static absl::StatusOr<std::unique_ptr<ShardEnd>> Create(absl::string_view link,
                                                           const BenchPlan& plan, int shard,
                                                           absl::Duration timeout);
   ~ShardEnd();
 
   // For ConnectWorkerEnd.
-  const std::string& address() const { return server_.target; }
+  std::string address() const;
+  // Of the arenas that the shard keeps.
+  int64_t arena_bytes() const { return arena_bytes_; }
 
  private:
   explicit ShardEnd(int shard);
 
   ShardService service_;
   std::unique_ptr<ShardExecutor> executor_;
-  BenchServer server_;
+  std::unique_ptr<ListeningSocket> memory_listener_;
+  std::unique_ptr<MemoryAcceptor> acceptor_;  // refers to the two above
+  GrpcServer server_;
+  int64_t arena_bytes_ = 0;
 };
 
-// Worker `rank`'s end, connected to all shards. `addresses`: by shard. Errors of PsSummer::Create.
+// Worker `rank`'s end, connected to all shards. `addresses`: by shard. `gradients`: where what is
+// submitted lies; outlives it. Errors of PsSummer::Create, and UNAVAILABLE: another link than
+// `link` came of it.
 absl::StatusOr<std::unique_ptr<GradientSummer>> ConnectWorkerEnd(
     absl::string_view link, const BenchPlan& plan, int rank,
-    const std::vector<std::string>& addresses, absl::Duration timeout);
+    const std::vector<std::string>& addresses, const Arena* gradients, absl::Duration timeout);
 
 }  // namespace ringside
 

@@ -108,8 +108,8 @@ class ShardTask final : public MemberTask {
     const auto bytes = static_cast<double>(elements_ * int64_t{sizeof(float)});
     auto& numbers = *done->mutable_numbers();
     numbers["peak_rss_bytes"] = static_cast<double>(PeakResidentBytes());
-    numbers["arena_bytes"] = 2 * bytes;  // sums of even and of odd steps
-    numbers["parked_bytes"] = (member_.workers - 1) * bytes;
+    numbers["arena_bytes"] = static_cast<double>(end_->arena_bytes());
+    numbers["parked_bytes"] = member_.workers * bytes;
     return absl::OkStatus();
   }
 
@@ -133,15 +133,16 @@ absl::StatusOr<std::unique_ptr<MemberTask>> MakeServerTask(const BenchMember* me
         std::make_unique<ShardTask>(member, table.elements(), std::move(end)));
   }
   RINGSIDE_ASSIGN_OR_RETURN(const std::vector<std::string> addresses, member->exchange(""));
-  RINGSIDE_ASSIGN_OR_RETURN(
-      std::unique_ptr<GradientSummer> summer,
-      ConnectWorkerEnd(link, plan, member->rank,
-                       {addresses.begin() + member->workers, addresses.end()}, member->timeout));
   const int64_t elements = plan.plan.total_elements();
+  const Arena::Placement placement =
+      link == "shm" ? Arena::Placement::kShared : Arena::Placement::kHeap;
   RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Arena> values,
                             Arena::Create(elements, Arena::Placement::kHeap));
-  RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Arena> timed,
-                            Arena::Create(elements, Arena::Placement::kHeap));
+  RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Arena> timed, Arena::Create(elements, placement));
+  RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<GradientSummer> summer,
+                            ConnectWorkerEnd(link, plan, member->rank,
+                                             {addresses.begin() + member->workers, addresses.end()},
+                                             timed.get(), member->timeout));
   return std::unique_ptr<MemberTask>(std::make_unique<WorkerTask>(
       member, plan, std::move(values), std::move(timed), std::move(summer)));
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -24,6 +25,9 @@ class PsSummer final : public GradientSummer {
   // As PsExchange::Create. The policy must be that of plain sync.
   static absl::StatusOr<std::unique_ptr<PsSummer>> Create(Config config);
   explicit PsSummer(std::unique_ptr<PsExchange> exchange) : exchange_(std::move(exchange)) {}
+
+  // The transports in force, e.g. "shm".
+  std::string links() const { return exchange_->links_in_force(); }
 
   void Submit(const GradientBucket& bucket) override { exchange_->Submit(bucket); }
   absl::StatusOr<absl::Span<const float>> Finish(int64_t step) override;

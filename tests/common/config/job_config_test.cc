@@ -85,138 +85,140 @@ TEST(JobConfigTest, SnapshotsLieInOutUnlessToldOtherwise) {
   EXPECT_EQ(config.snapshot_folder(), "elsewhere");
   EXPECT_EQ(config.SharedSettings().count("snapshot_steps"), 1u);
   EXPECT_EQ(config.SharedSettings().count("snapshot_dir"), 0u);
-  TEST(JobConfigTest, LinksAndSettingsOfTheServersTransportAreChecked) {
-    EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.ps_link = "tcp"; }),
-              "--ps_link=tcp: must be one of auto, grpc_tcp, grpc_uds, shm");
-    EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.malloc = "je"; }),
-              "--malloc=je: must be one of tuned, stock");
-    EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.grpc.max_frame_bytes = 1000; }),
-              "--grpc_max_frame_bytes=1000: must be 0 (gRPC's own) or from 16384 to 16777215");
-    EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.grpc.lookahead_bytes = -1; }),
-                HasSubstr("--grpc_lookahead_bytes=-1"));
-    EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.grpc.write_buffer_bytes = -1; }),
-                HasSubstr("--grpc_write_buffer_bytes=-1"));
-    EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.grpc.read_chunk_bytes = 64 << 20; }),
-                HasSubstr("--grpc_read_chunk_bytes=67108864"));
-  }
+}
 
-  TEST(JobConfigTest, OnlyNcclRunsOnAGpu) {
-    EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.device = "gpu"; }),
-              "--device=gpu: must be cpu, cuda:N (a GPU's number) or cuda:LOCAL_RANK");
-    EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.device = "cuda:0"; }),
-              "--device=cuda:0: strategy ring runs on the cpu; only nccl uses a GPU");
-    EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.strategy = "nccl"; }),
-              "--device=cpu: strategy nccl needs a GPU, cuda:N or cuda:LOCAL_RANK");
+TEST(JobConfigTest, LinksAndSettingsOfTheServersTransportAreChecked) {
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.ps_link = "tcp"; }),
+            "--ps_link=tcp: must be one of auto, grpc_tcp, grpc_uds, shm");
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.malloc = "je"; }),
+            "--malloc=je: must be one of tuned, stock");
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.grpc.max_frame_bytes = 1000; }),
+            "--grpc_max_frame_bytes=1000: must be 0 (gRPC's own) or from 16384 to 16777215");
+  EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.grpc.lookahead_bytes = -1; }),
+              HasSubstr("--grpc_lookahead_bytes=-1"));
+  EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.grpc.write_buffer_bytes = -1; }),
+              HasSubstr("--grpc_write_buffer_bytes=-1"));
+  EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.grpc.read_chunk_bytes = 64 << 20; }),
+              HasSubstr("--grpc_read_chunk_bytes=67108864"));
+}
+
+TEST(JobConfigTest, OnlyNcclRunsOnAGpu) {
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.device = "gpu"; }),
+            "--device=gpu: must be cpu, cuda:N (a GPU's number) or cuda:LOCAL_RANK");
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.device = "cuda:0"; }),
+            "--device=cuda:0: strategy ring runs on the cpu; only nccl uses a GPU");
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.strategy = "nccl"; }),
+            "--device=cpu: strategy nccl needs a GPU, cuda:N or cuda:LOCAL_RANK");
+  JobConfig config = Valid();
+  config.strategy = "nccl";
+  for (const char* device : {"cuda:1", "cuda:LOCAL_RANK"}) {
+    config.device = device;
+    EXPECT_TRUE(config.Validate().ok()) << device;
+  }
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) {
+              c.strategy = "nccl";
+              c.device = "cuda:0";
+              c.wire_dtype = "bf16";
+            }),
+            "--wire_dtype=bf16: must be fp32 with --strategy=nccl");
+}
+
+TEST(JobConfigTest, SixteenBitsTravelInRingsOnly) {
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) {
+              c.strategy = "ps";
+              c.wire_dtype = "bf16";
+            }),
+            "--wire_dtype=bf16: must be fp32 with --strategy=ps");
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) {
+              c.schedule = "direct";
+              c.wire_dtype = "fp16";
+            }),
+            "--wire_dtype=fp16: must be fp32 with --schedule=direct");
+  JobConfig config = Valid();
+  config.wire_dtype = "bf16";
+  config.schedule = "auto";
+  EXPECT_TRUE(config.Validate().ok());
+  config.strategy = "local";
+  EXPECT_TRUE(config.Validate().ok());
+}
+
+TEST(JobConfigTest, ADirectScheduleNeedsSharedMemory) {
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) {
+              c.strategy = "ring";
+              c.schedule = "direct";
+              c.ring_link = "grpc";
+            }),
+            "--ring_link=grpc: must be auto or shm with --schedule=direct");
+}
+
+TEST(JobConfigTest, APsOrLocalJobIgnoresWhatIsSaidOfRings) {
+  for (const char* strategy : {"ps", "local"}) {
     JobConfig config = Valid();
-    config.strategy = "nccl";
-    for (const char* device : {"cuda:1", "cuda:LOCAL_RANK"}) {
-      config.device = device;
-      EXPECT_TRUE(config.Validate().ok()) << device;
-    }
-    EXPECT_EQ(ErrorAfter([](JobConfig& c) {
-                c.strategy = "nccl";
-                c.device = "cuda:0";
-                c.wire_dtype = "bf16";
-              }),
-              "--wire_dtype=bf16: must be fp32 with --strategy=nccl");
+    config.strategy = strategy;
+    config.schedule = "direct";
+    config.ring_link = "shm";
+    EXPECT_TRUE(config.Validate().ok()) << strategy;
   }
+}
 
-  TEST(JobConfigTest, SixteenBitsTravelInRingsOnly) {
-    EXPECT_EQ(ErrorAfter([](JobConfig& c) {
-                c.strategy = "ps";
-                c.wire_dtype = "bf16";
-              }),
-              "--wire_dtype=bf16: must be fp32 with --strategy=ps");
-    EXPECT_EQ(ErrorAfter([](JobConfig& c) {
-                c.schedule = "direct";
-                c.wire_dtype = "fp16";
-              }),
-              "--wire_dtype=fp16: must be fp32 with --schedule=direct");
-    JobConfig config = Valid();
-    config.wire_dtype = "bf16";
-    config.schedule = "auto";
-    EXPECT_TRUE(config.Validate().ok());
-    config.strategy = "local";
-    EXPECT_TRUE(config.Validate().ok());
-  }
+TEST(JobConfigTest, LocalIsOneProcessAndOnlyPsHasShards) {
+  JobConfig config = Valid();
+  config.workers = 4;
+  config.ps_shards = 3;
+  config.strategy = "local";
+  EXPECT_EQ(config.worker_processes(), 1);
+  EXPECT_EQ(config.shards(), 0);
+  config.strategy = "ps";
+  EXPECT_EQ(config.worker_processes(), 4);
+  EXPECT_EQ(config.shards(), 3);
+  EXPECT_EQ(config.global_batch_size(), 128);
+}
 
-  TEST(JobConfigTest, ADirectScheduleNeedsSharedMemory) {
-    EXPECT_EQ(ErrorAfter([](JobConfig& c) {
-                c.strategy = "ring";
-                c.schedule = "direct";
-                c.ring_link = "grpc";
-              }),
-              "--ring_link=grpc: must be auto or shm with --schedule=direct");
-  }
-
-  TEST(JobConfigTest, APsOrLocalJobIgnoresWhatIsSaidOfRings) {
-    for (const char* strategy : {"ps", "local"}) {
-      JobConfig config = Valid();
-      config.strategy = strategy;
-      config.schedule = "direct";
-      config.ring_link = "shm";
-      EXPECT_TRUE(config.Validate().ok()) << strategy;
-    }
-  }
-
-  TEST(JobConfigTest, LocalIsOneProcessAndOnlyPsHasShards) {
-    JobConfig config = Valid();
-    config.workers = 4;
-    config.ps_shards = 3;
-    config.strategy = "local";
-    EXPECT_EQ(config.worker_processes(), 1);
-    EXPECT_EQ(config.shards(), 0);
-    config.strategy = "ps";
-    EXPECT_EQ(config.worker_processes(), 4);
-    EXPECT_EQ(config.shards(), 3);
-    EXPECT_EQ(config.global_batch_size(), 128);
-  }
-
-  TEST(JobConfigTest, AChildReadsBackWhatItsParentWrote) {
-    JobConfig config = Valid();
-    config.strategy = "ps";
-    config.workers = 3;
-    config.hidden = {64, 32, 16};
-    config.optimizer.learning_rate = 0.1;
-    config.optimizer.nesterov = true;
-    config.optimizer.momentum = 1.0 / 3;
-    config.lr.schedule = "step";
-    config.lr.warmup_steps = 5;
-    config.lr.decay_steps = 30;
-    config.lr.decay_factor = 1.0 / 7;
-    config.lease = absl::Milliseconds(2500);
-    config.restart_shards = 3;
-    config.evaluate = false;
-    config.ps_link = "grpc_uds";
-    config.grpc = {1 << 20, 2 << 20, 3 << 20, 4 << 20, false, true};
-    config.malloc = "stock";
-    config.out = "a folder";
-    config.snapshot_steps = 50;
-    config.snapshot_dir = "another";
-    config.trial = 2;
-    const std::vector<std::string> flags = config.ToFlags();
-    std::vector<const char*> argv = {"worker"};
-    for (const std::string& flag : flags) argv.push_back(flag.c_str());
-    ASSERT_TRUE(ParseFlags(static_cast<int>(argv.size()), argv.data()).ok());
-    const absl::StatusOr<JobConfig> parsed = JobConfigFromFlags();
-    ASSERT_TRUE(parsed.ok()) << parsed.status();
-    const JobConfig& read = *parsed;
-    EXPECT_EQ(read.ToFlags(), flags);
-    EXPECT_EQ(read.hidden, config.hidden);
-    EXPECT_EQ(read.optimizer.momentum, 1.0 / 3);
-    EXPECT_EQ(read.lr.schedule, "step");
-    EXPECT_EQ(read.lr.warmup_steps, 5);
-    EXPECT_EQ(read.lr.decay_steps, 30);
-    EXPECT_EQ(read.lr.decay_factor, 1.0 / 7);
-    EXPECT_EQ(read.lease, absl::Milliseconds(2500));
-    EXPECT_EQ(read.restart_shards, 3);
-    EXPECT_EQ(read.out, "a folder");
-    EXPECT_EQ(read.snapshot_steps, 50);
-    EXPECT_EQ(read.snapshot_dir, "another");
-    EXPECT_EQ(read.ps_link, "grpc_uds");
-    EXPECT_EQ(read.grpc.Settings(), config.grpc.Settings());
-    EXPECT_EQ(read.malloc, "stock");
-  }
+TEST(JobConfigTest, AChildReadsBackWhatItsParentWrote) {
+  JobConfig config = Valid();
+  config.strategy = "ps";
+  config.workers = 3;
+  config.hidden = {64, 32, 16};
+  config.optimizer.learning_rate = 0.1;
+  config.optimizer.nesterov = true;
+  config.optimizer.momentum = 1.0 / 3;
+  config.lr.schedule = "step";
+  config.lr.warmup_steps = 5;
+  config.lr.decay_steps = 30;
+  config.lr.decay_factor = 1.0 / 7;
+  config.lease = absl::Milliseconds(2500);
+  config.restart_shards = 3;
+  config.evaluate = false;
+  config.ps_link = "grpc_uds";
+  config.grpc = {1 << 20, 2 << 20, 3 << 20, 4 << 20, false, true};
+  config.malloc = "stock";
+  config.out = "a folder";
+  config.snapshot_steps = 50;
+  config.snapshot_dir = "another";
+  config.trial = 2;
+  const std::vector<std::string> flags = config.ToFlags();
+  std::vector<const char*> argv = {"worker"};
+  for (const std::string& flag : flags) argv.push_back(flag.c_str());
+  ASSERT_TRUE(ParseFlags(static_cast<int>(argv.size()), argv.data()).ok());
+  const absl::StatusOr<JobConfig> parsed = JobConfigFromFlags();
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  const JobConfig& read = *parsed;
+  EXPECT_EQ(read.ToFlags(), flags);
+  EXPECT_EQ(read.hidden, config.hidden);
+  EXPECT_EQ(read.optimizer.momentum, 1.0 / 3);
+  EXPECT_EQ(read.lr.schedule, "step");
+  EXPECT_EQ(read.lr.warmup_steps, 5);
+  EXPECT_EQ(read.lr.decay_steps, 30);
+  EXPECT_EQ(read.lr.decay_factor, 1.0 / 7);
+  EXPECT_EQ(read.lease, absl::Milliseconds(2500));
+  EXPECT_EQ(read.restart_shards, 3);
+  EXPECT_EQ(read.out, "a folder");
+  EXPECT_EQ(read.snapshot_steps, 50);
+  EXPECT_EQ(read.snapshot_dir, "another");
+  EXPECT_EQ(read.ps_link, "grpc_uds");
+  EXPECT_EQ(read.grpc.Settings(), config.grpc.Settings());
+  EXPECT_EQ(read.malloc, "stock");
+}
 
 }  // namespace
 }  // namespace ringside
