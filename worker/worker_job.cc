@@ -150,6 +150,10 @@ absl::Status WorkerJob::TrainAndReport() {
       (*result_.mutable_process()->mutable_facts())[name] = value;
     }
   }
+  if (client_ != nullptr && client_->current_membership().recovery() > 0) {
+    (*result_.mutable_process()->mutable_facts())["recoveries"] =
+        absl::StrCat(client_->current_membership().recovery());
+  }
   if (config_.job.evaluate) {
     RINGSIDE_ASSIGN_OR_RETURN(*result_.mutable_evaluation(), Evaluate());
   }

@@ -1,5 +1,7 @@
 #include "experiments/report/server_mode.h"
 
+#include <algorithm>
+
 #include "absl/strings/numbers.h"
 #include "experiments/report/series.h"
 
@@ -29,6 +31,12 @@ PsPolicy PolicyOf(const RunResult& run) {
 }
 
 bool MaySkipSteps(const RunResult& run) { return PolicyOf(run).mode == PsMode::kBackup; }
+
+bool HadLosses(const RunResult& run) {
+  return std::any_of(
+      run.worker_results().begin(), run.worker_results().end(),
+      [](const WorkerResult& worker) { return worker.process().facts().count("recoveries") > 0; });
+}
 
 const std::vector<std::string>& ServerSettings() {
   static const auto* names = new std::vector<std::string>{

@@ -18,6 +18,8 @@ PsPolicy PolicyOf(const RunResult& run);
 
 // A worker may leave out steps that the others took without it: of backup.
 bool MaySkipSteps(const RunResult& run);
+// A shard was lost and replaced; then some of what was sent was sent twice.
+bool HadLosses(const RunResult& run);
 
 // Settings of the parameter server that may differ between the runs of a comparison, because it is
 // about them.

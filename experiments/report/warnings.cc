@@ -192,6 +192,18 @@ void WarnOfServerSettings(const std::vector<RunResult>& runs, std::vector<std::s
       absl::StrCat("Parameter servers differ: ", absl::StrJoin(differences, ". "), "."));
 }
 
+void WarnOfLosses(const std::vector<RunResult>& runs, std::vector<std::string>& warnings) {
+  std::vector<std::string> names;
+  for (const RunResult& run : runs) {
+    if (HadLosses(run)) names.push_back(RunName(run));
+  }
+  if (names.empty()) return;
+  warnings.push_back(absl::StrCat("A shard was lost and replaced in (",
+                                  absl::StrJoin(names, "), ("),
+                                  "): its times contain the recovery, and its bytes, some of which "
+                                  "were sent twice, are not checked against the formula."));
+}
+
 void WarnOfMode(const std::vector<RunResult>& runs, std::vector<std::string>& warnings) {
   std::set<std::string> relaxed;
   for (const RunResult& run : runs) {
@@ -224,6 +236,7 @@ std::vector<std::string> BuildWarnings(const std::vector<RunResult>& runs,
   WarnOfCells(cells, warnings);
   WarnOfTransport(runs, warnings);
   WarnOfCongestionControl(runs, warnings);
+  WarnOfLosses(runs, warnings);
   WarnOfServerSettings(runs, warnings);
   WarnOfMode(runs, warnings);
   WarnOfBuild(runs, warnings);

@@ -68,8 +68,8 @@ TEST(FrameCodecTest, NamesWhatIsWrong) {
   bytes[4] = 2;
   EXPECT_THAT(Error(bytes), HasSubstr("version 2"));
   bytes = EncodeFrameHeader(Example());
-  bytes[5] = 5;
-  EXPECT_THAT(Error(bytes), HasSubstr("unknown kind 5"));
+  bytes[5] = 8;
+  EXPECT_THAT(Error(bytes), HasSubstr("unknown kind 8"));
   bytes[5] = 0;
   EXPECT_THAT(Error(bytes), HasSubstr("unknown kind 0"));
   bytes = EncodeFrameHeader(Example());

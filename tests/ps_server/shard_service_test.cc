@@ -30,6 +30,7 @@ class RawCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::Byt
     context_.AddMetadata(kRankKey, "0");
     context_.AddMetadata(kGenerationKey, "1");
     context_.AddMetadata(kPlanKey, PlanWithBuckets({8}).hash());
+    context_.AddMetadata(kRecoveryKey, "0");
     stub_.PrepareBidiStreamingCall(&context_, method, grpc::StubOptions(), this);
     StartRead(&incoming_);
     if (!message.empty()) {

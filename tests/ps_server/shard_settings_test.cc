@@ -37,7 +37,8 @@ Membership Good() {
                                           {"lr_decay_steps", "0"},
                                           {"lr_decay_factor", "0.1"},
                                           {"lr_total_steps", "90"},
-                                          {"lr_final", "0.01"}}) {
+                                          {"lr_final", "0.01"},
+                                          {"snapshot_steps", "25"}}) {
     settings[name] = value;
   }
   return membership;

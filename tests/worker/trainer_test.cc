@@ -145,7 +145,7 @@ class RecordingSynchronizer final : public GradientSynchronizer {
   }
   absl::StatusOr<StepStats> Finish(int64_t step) override {
     if (step == fail_at) return absl::UnavailableError("worker 1 is gone");
-    return StepStats{{absl::Milliseconds(3), absl::Milliseconds(1)}, absl::Milliseconds(2)};
+    return StepStats{{absl::Milliseconds(3), absl::Milliseconds(1)}, absl::Milliseconds(2), step};
   }
   void Abort(absl::Status) override {}
   absl::Status Shutdown() override { return absl::OkStatus(); }
