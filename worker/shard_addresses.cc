@@ -14,9 +14,8 @@ absl::StatusOr<std::vector<ShardAddress>> ShardAddresses(const Membership& membe
   for (const Member& shard : membership.shards()) {
     auto endpoint = ParseEndpoint(shard.data_endpoint());
     if (!endpoint.ok()) {
-      return absl::InternalError(absl::StrCat(ToString(shard.id()),
-                                              " published no usable endpoint: ",
-                                              endpoint.status().message()));
+      return absl::InternalError(absl::StrCat(
+          ToString(shard.id()), " published no usable endpoint: ", endpoint.status().message()));
     }
     ShardAddress& address = addresses.emplace_back(*std::move(endpoint));
     address.local = shard.local_endpoint();

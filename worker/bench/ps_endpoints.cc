@@ -1,8 +1,5 @@
 #include "worker/bench/ps_endpoints.h"
 
-#include <unistd.h>
-
-#include <atomic>
 #include <chrono>
 #include <utility>
 
@@ -26,26 +23,6 @@ absl::Status NoSuchLink(absl::string_view link) {
   return absl::UnimplementedError(absl::StrCat("no link \"", link, "\" here"));
 }
 
-// Abstract names are gone with their socket; the number tells servers of one process apart.
-std::string NewLocalTarget() {
-  static std::atomic<int> servers{0};
-  return absl::StrCat("unix-abstract:ringside-ps-bench-", getpid(), "-", servers++);
-}
-
-absl::StatusOr<BenchServer> ListenLocally(
-    const std::function<void(grpc::ServerBuilder*)>& add_services) {
-  BenchServer started;
-  started.target = NewLocalTarget();
-  grpc::ServerBuilder builder;
-  builder.SetMaxReceiveMessageSize(-1);
-  builder.SetMaxSendMessageSize(-1);
-  builder.AddListeningPort(started.target, grpc::InsecureServerCredentials());
-  add_services(&builder);
-  started.server = builder.BuildAndStart();
-  if (started.server != nullptr) return started;
-  return absl::UnavailableError(absl::StrCat("cannot listen on ", started.target));
-}
-
 // "127.0.0.1:4711 ringside-grpc-name memory-name"; abstract names hold no spaces.
 absl::StatusOr<ShardAddress> ParseShardAddress(const std::string& text) {
   const std::vector<std::string> parts = absl::StrSplit(text, ' ');
@@ -64,11 +41,13 @@ std::vector<std::string> ServerLinks() { return {"grpc_tcp", "grpc_uds", "shm"};
 
 absl::StatusOr<BenchServer> ListenOn(
     absl::string_view link, const std::function<void(grpc::ServerBuilder*)>& add_services) {
-  if (link == "grpc_uds") return ListenLocally(add_services);
-  if (link != "grpc_tcp") return NoSuchLink(link);
+  if (link != "grpc_tcp" && link != "grpc_uds") return NoSuchLink(link);
+  GrpcServerOptions options;
+  options.local = link == "grpc_uds";
   RINGSIDE_ASSIGN_OR_RETURN(GrpcServer started,
-                            StartGrpcServer({"127.0.0.1", "127.0.0.1", {}}, add_services));
-  return BenchServer{std::move(started.server), ToString(started.endpoint)};
+                            StartGrpcServer({"127.0.0.1", "127.0.0.1", {}}, add_services, options));
+  std::string target = options.local ? LocalGrpcTarget(started.local) : ToString(started.endpoint);
+  return BenchServer{std::move(started.server), std::move(target)};
 }
 
 absl::StatusOr<std::shared_ptr<grpc::Channel>> ConnectTo(absl::string_view link,
