@@ -12,7 +12,7 @@ BENCH_OUT ?= results/bench
 help:
 	@echo "make demo      train real MNIST with ps, ring and local, compare them, write $(DEMO_OUT)/report.html"
 	@echo "make test      build everything and run every test"
-	@echo "make bench     kernels, then all-reduce against Gloo, Open MPI and the machine's limits"
+	@echo "make bench     kernels, then all-reduce and the parameter server against other libraries and the machine's limits"
 	@echo "make sanitize  core tests under ASan + UBSan and under TSan"
 	@echo "make thread-safety | format | check-format | packages | build | clean"
 
@@ -40,6 +40,7 @@ test: build
 bench: build
 	$(BUILD)/bin/kernels_benchmark
 	$(BUILD)/bin/allreduce_bench --targets --out=$(BENCH_OUT)
+	$(BUILD)/bin/ps_bench --targets --out=$(BENCH_OUT)-ps
 
 sanitize: packages
 	cmake --preset asan-ubsan
