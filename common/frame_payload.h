@@ -39,8 +39,6 @@ class FramePayload {
   // by part: where that is larger than the caches, stores go past them, if there are AsFloats.
   // REQUIRES: bytes() is four times the length of `out`.
   void CopyTo(absl::Span<float> out, int64_t whole_elements = 0) const;
-  // sum[i] = sum[i] + payload[i], by Add of common/reduction.h. REQUIRES: the same.
-  void AddTo(absl::Span<float> sum) const;
 
  private:
   std::vector<Piece> pieces_;

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/check.h"
+#include "common/status_macros.h"
 #include "shard.pb.h"
 
 namespace ringside {
@@ -96,6 +97,29 @@ absl::StatusOr<std::vector<uint64_t>> DecodeSnapshots(const std::string& bytes) 
     return absl::InvalidArgumentError("a shard says which snapshots it has in an unknown way");
   }
   return std::vector<uint64_t>(message.snapshots().begin(), message.snapshots().end());
+}
+
+absl::StatusOr<SumRecovery> ReadSumRecovery(const std::vector<std::string>& workers, int world_size,
+                                            const std::vector<int>& units) {
+  if (static_cast<int>(workers.size()) != world_size) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        workers.size(), " workers have told where they are, the job has ", world_size));
+  }
+  std::vector<WorkerProgress> states;
+  for (const std::string& state : workers) {
+    RINGSIDE_ASSIGN_OR_RETURN(WorkerProgress progress, DecodeWorkerProgress(state, units));
+    states.push_back(std::move(progress));
+  }
+  return SumRecovery(std::move(states));
+}
+
+absl::StatusOr<uint64_t> ReadCommonSnapshot(const std::vector<std::string>& shards) {
+  std::vector<std::vector<uint64_t>> by_shard;
+  for (const std::string& snapshots : shards) {
+    RINGSIDE_ASSIGN_OR_RETURN(std::vector<uint64_t> steps, DecodeSnapshots(snapshots));
+    by_shard.push_back(std::move(steps));
+  }
+  return CommonSnapshot(by_shard);
 }
 
 }  // namespace ringside

@@ -33,13 +33,15 @@ class SumRecovery {
 
   // That the shards open: no worker is in an earlier one.
   int64_t step() const { return step_; }
+  // The worker is in a later one.
+  bool IsAhead(int worker) const { return workers_[worker].step > step_; }
   // The worker has yet to get the sum of that step.
   bool Lacks(int worker, int shard, int unit) const;
   // Who restores the sum: nothing where nobody has it, or nobody needs it.
   absl::optional<int> Restorer(int shard, int unit) const;
 
  private:
-  const std::vector<WorkerProgress> workers_;
+  std::vector<WorkerProgress> workers_;
   int64_t step_ = 0;
 };
 
@@ -54,6 +56,12 @@ absl::StatusOr<WorkerProgress> DecodeWorkerProgress(const std::string& bytes,
                                                     const std::vector<int>& units);
 std::string EncodeSnapshots(const std::vector<uint64_t>& steps);
 absl::StatusOr<std::vector<uint64_t>> DecodeSnapshots(const std::string& bytes);
+
+// The plans, from the states of all workers, by rank, and of all shards, by number. Errors are
+// those of decoding and of CommonSnapshot, and INVALID_ARGUMENT: not `world_size` workers.
+absl::StatusOr<SumRecovery> ReadSumRecovery(const std::vector<std::string>& workers, int world_size,
+                                            const std::vector<int>& units);
+absl::StatusOr<uint64_t> ReadCommonSnapshot(const std::vector<std::string>& shards);
 
 }  // namespace ringside
 

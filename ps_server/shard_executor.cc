@@ -69,14 +69,21 @@ void ShardExecutor::Run() {
     }
     batch.clear();
     if (failure.ok()) failure = CheckDeadline(absl::Now());
-    MutexLock lock(&mutex_);
-    account_ = own_account_;
+    PublishAccount();
   }
   if (!failure.ok()) streams_->CloseAll(failure);
   MutexLock lock(&mutex_);
   outcome_ = std::move(failure);
   queue_.clear();
   finished_.NotifyAll();
+}
+
+void ShardExecutor::PublishAccount() {
+  MutexLock lock(&mutex_);
+  account_ = own_account_;
+  account_.steps = static_cast<int64_t>(shard_->open_step() - first_step_);
+  account_.statistics = shard_->statistics();
+  account_.units = shard_->table().size();
 }
 
 absl::Status ShardExecutor::TakeEvents(absl::Time deadline, std::vector<Event>* batch) {
@@ -115,9 +122,6 @@ absl::Status ShardExecutor::AfterShard(uint64_t step_before) {
     own_account_.serialise_time += absl::FromChrono(std::chrono::steady_clock::now() - start);
   }
   if (shard_->open_step() > step_before) waits_since_ = absl::InfiniteFuture();  // a new wait
-  own_account_.steps = static_cast<int64_t>(shard_->open_step() - first_step_);
-  own_account_.statistics = shard_->statistics();
-  own_account_.units = shard_->table().size();
   if (config_.step_closed == nullptr) return absl::OkStatus();
   for (uint64_t step = step_before; step < shard_->open_step(); ++step) {
     RINGSIDE_RETURN_IF_ERROR(config_.step_closed(step, shard_.get()));

@@ -114,6 +114,7 @@ class ShardExecutor {
   absl::Status Handle(ParameterShard::Election election);
   // Sends what the shard has answered and tells of closed steps.
   absl::Status AfterShard(uint64_t step_before);
+  void PublishAccount();
   void NoteWaiting(bool progress);
   bool SomebodyWaits() const;
   absl::Status CheckDeadline(absl::Time now) const;
@@ -130,7 +131,7 @@ class ShardExecutor {
   std::vector<bool> ended_;                          // by worker, in good order
   absl::Time waits_since_ = absl::InfiniteFuture();  // since when a worker has waited for others
   const uint64_t first_step_;
-  Account own_account_;  // published after every batch
+  Account own_account_;  // but for what the shard counts
 
   mutable Mutex mutex_;
   CondVar arrived_;   // an event or a reason to stop

@@ -105,18 +105,8 @@ absl::StatusOr<std::unique_ptr<ParameterShard>> ShardMaker::Resume(const States&
   for (int shard = 0; shard < layout_.num_shards; ++shard) {
     units.push_back(UnitTable(plan_, layout_, shard).size());
   }
-  std::vector<WorkerProgress> workers;
-  for (const std::string& state : states.workers) {
-    RINGSIDE_ASSIGN_OR_RETURN(WorkerProgress progress, DecodeWorkerProgress(state, units));
-    workers.push_back(std::move(progress));
-  }
-  if (static_cast<int>(workers.size()) != layout_.world_size) {
-    return absl::InvalidArgumentError(absl::StrCat(workers.size(),
-                                                   " workers have told where they "
-                                                   "are, the job has ",
-                                                   layout_.world_size));
-  }
-  const SumRecovery plan(std::move(workers));
+  RINGSIDE_ASSIGN_OR_RETURN(const SumRecovery plan,
+                            ReadSumRecovery(states.workers, layout_.world_size, units));
   ParameterShard::Config config = ShardConfig();
   config.first_step = static_cast<uint64_t>(plan.step());
   ParameterShard::Resumption resumption;
@@ -131,12 +121,7 @@ absl::StatusOr<std::unique_ptr<ParameterShard>> ShardMaker::Resume(const States&
 }
 
 absl::StatusOr<std::unique_ptr<ParameterShard>> ShardMaker::Restore(const States& states) {
-  std::vector<std::vector<uint64_t>> by_shard;
-  for (const std::string& snapshots : states.snapshots) {
-    RINGSIDE_ASSIGN_OR_RETURN(std::vector<uint64_t> steps, DecodeSnapshots(snapshots));
-    by_shard.push_back(std::move(steps));
-  }
-  RINGSIDE_ASSIGN_OR_RETURN(const uint64_t step, CommonSnapshot(by_shard));
+  RINGSIDE_ASSIGN_OR_RETURN(const uint64_t step, ReadCommonSnapshot(states.snapshots));
   if (!store_.has_value()) return absl::InternalError("a snapshot to load, but none are kept");
   RINGSIDE_ASSIGN_OR_RETURN(const ShardSnapshot snapshot, store_->Load(step));
   RINGSIDE_RETURN_IF_ERROR(store_->RemoveAfter(step));

@@ -14,7 +14,6 @@ namespace ringside {
 namespace {
 
 constexpr double kMaxIterations = 20000;
-constexpr double kMicro = 1e6;
 constexpr double kGiga = 1e9;
 
 void Accumulate(const Traffic& more, Traffic* sum) {
@@ -75,19 +74,11 @@ AllReduceMeasurement Measure(const Contender& contender, int world_size, int64_t
   measurement.set_type(type);
   measurement.set_in_place(in_place);
   measurement.set_ceiling(contender.ceiling);
-  std::vector<double> all;
+  std::vector<std::vector<double>> samples;
   for (const std::vector<RankDone>& answers : rounds) {
-    const std::vector<double> samples = TakeRound(answers, &measurement);
-    measurement.add_round_median_us(Summarize(samples).median * kMicro);
-    all.insert(all.end(), samples.begin(), samples.end());
+    samples.push_back(TakeRound(answers, &measurement));
   }
-  const SampleStatistics statistics = Summarize(all);
-  measurement.set_samples(static_cast<int64_t>(all.size()));
-  measurement.set_time_us(statistics.median * kMicro);
-  measurement.set_min_us(statistics.min * kMicro);
-  measurement.set_p50_us(statistics.median * kMicro);
-  measurement.set_p99_us(statistics.p99 * kMicro);
-  measurement.set_cv(statistics.cv);
+  const SampleStatistics statistics = RecordTimes(samples, &measurement);
   if (statistics.median > 0) {
     const double algbw = static_cast<double>(bytes) / statistics.median / kGiga;
     measurement.set_algbw_gb_per_s(algbw);

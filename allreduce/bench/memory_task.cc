@@ -1,30 +1,18 @@
 #include "allreduce/bench/memory_task.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <vector>
 
 #include "absl/memory/memory.h"
 #include "absl/time/clock.h"
 #include "allreduce/bench/neighbours.h"
+#include "allreduce/bench/stopwatch.h"
 #include "common/element_range.h"
 #include "common/network/descriptor_passing.h"
 #include "common/reduction.h"
 #include "common/status_macros.h"
 
 namespace ringside {
-namespace {
-
-int UsableCores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) != 0) return 1;
-  return std::max(1, CPU_COUNT(&set));
-}
-
-}  // namespace
-
 absl::StatusOr<std::unique_ptr<RankTask>> MemoryTask::Create(RankContext* context) {
   const absl::Time deadline = absl::Now() + context->timeout();
   RINGSIDE_ASSIGN_OR_RETURN(Arena * input, context->Input());

@@ -2,7 +2,6 @@
 #ifndef RINGSIDE_ALLREDUCE_BENCH_RANK_TASK_H_
 #define RINGSIDE_ALLREDUCE_BENCH_RANK_TASK_H_
 
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -73,14 +72,6 @@ class RankTask {
   // What is in force, e.g. which link was made.
   virtual std::map<std::string, std::string> facts() const { return {}; }
 };
-
-// Seconds that `work` takes.
-template <typename Work>
-double SecondsOf(Work&& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 }  // namespace ringside
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "allreduce/bench/stopwatch.h"
 #include "allreduce/bench/test_vector.h"
 #include "common/status_macros.h"
 #include "common/traffic_proto.h"

@@ -6,6 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "common/payload_fold.h"
+
 namespace ringside {
 namespace {
 
@@ -32,6 +34,14 @@ FramePayload Cut(const std::vector<float>& values, size_t piece_bytes) {
   return FramePayload(std::move(pieces), std::move(memory));
 }
 
+// sum[i] = sum[i] + payload[i]
+void Add(const FramePayload& payload, std::vector<float>* sum) {
+  const std::vector<float> before = *sum;
+  const FramePayload own({{reinterpret_cast<const uint8_t*>(before.data()), before.size() * 4}},
+                         nullptr);
+  FoldPayloads({&own, &payload}, absl::MakeSpan(*sum));
+}
+
 TEST(FramePayloadTest, PiecesMaySplitFloatsAnywhere) {
   const std::vector<float> values = Numbers(2500);
   for (size_t piece_bytes : {1, 2, 3, 4, 5, 7, 64, 4097, 9999, 10000}) {
@@ -40,7 +50,7 @@ TEST(FramePayloadTest, PiecesMaySplitFloatsAnywhere) {
     std::vector<float> copy(values.size(), -1);
     payload.CopyTo(absl::MakeSpan(copy));
     EXPECT_EQ(copy, values) << piece_bytes;
-    payload.AddTo(absl::MakeSpan(copy));
+    Add(payload, &copy);
     for (size_t i = 0; i < values.size(); ++i) {
       ASSERT_EQ(copy[i], values[i] + values[i]) << piece_bytes << " at " << i;
     }
@@ -51,12 +61,14 @@ TEST(FramePayloadTest, EmptyPiecesAndNoPiecesAreAllowed) {
   const FramePayload none;
   EXPECT_EQ(none.bytes(), 0);
   none.CopyTo({});
-  none.AddTo({});
+  std::vector<float> nothing;
+  Add(none, &nothing);
+  EXPECT_TRUE(nothing.empty());
   const std::vector<float> values = {1, 2};
   const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
   const FramePayload payload({{}, {bytes, 3}, {}, {bytes + 3, 5}, {}}, nullptr);
   std::vector<float> sum = {10, 20};
-  payload.AddTo(absl::MakeSpan(sum));
+  Add(payload, &sum);
   EXPECT_EQ(sum, (std::vector<float>{11, 22}));
 }
 
@@ -81,7 +93,7 @@ TEST(FramePayloadTest, OnePieceOfFloatsIsReadWhereItLies) {
     std::vector<float> copy(values.size(), -1);
     payload.CopyTo(absl::MakeSpan(copy), whole);
     EXPECT_EQ(copy, values);
-    payload.AddTo(absl::MakeSpan(copy));
+    Add(payload, &copy);
     for (size_t i = 0; i < values.size(); ++i) EXPECT_EQ(copy[i], values[i] + values[i]);
   }
   EXPECT_TRUE(FramePayload({{bytes, 200}, {bytes + 200, 200}}, nullptr).AsFloats().empty());

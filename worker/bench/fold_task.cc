@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "allreduce/bench/stopwatch.h"
 #include "allreduce/bench/test_vector.h"
 #include "common/arena.h"
 #include "common/frame_codec.h"

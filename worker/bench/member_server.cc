@@ -1,17 +1,10 @@
 #include "worker/bench/member_server.h"
 
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <utility>
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
-#include "allreduce/bench/control_channel.h"
 #include "common/logging.h"
-#include "common/network/poll.h"
 #include "common/status_macros.h"
 #include "worker/bench/bench_plan.h"
 #include "worker/bench/fold_task.h"
@@ -23,8 +16,6 @@
 namespace ringside {
 namespace {
 
-// The parent reads answers as they come.
-constexpr absl::Duration kReplyTimeout = absl::Seconds(60);
 // By so much the parent's deadline for a turn comes before that of a meeting, because the parent
 // knows who has not come.
 constexpr absl::Duration kParentKnowsMore = absl::Seconds(15);
@@ -33,65 +24,21 @@ constexpr absl::Duration kParentKnowsMore = absl::Seconds(15);
 
 absl::StatusOr<std::unique_ptr<MemberServer>> MemberServer::Connect(const std::string& control,
                                                                     int rank) {
-  RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Socket> socket, Socket::ConnectLocal(control));
-  auto server = absl::WrapUnique(new MemberServer(std::move(socket), rank));
-  RankReply hello;
-  hello.mutable_hello()->set_rank(rank);
-  hello.mutable_hello()->set_pid(getpid());
-  RINGSIDE_RETURN_IF_ERROR(server->Reply(hello));
-  return server;
+  RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<ParentLink> link, ParentLink::Connect(control, rank));
+  return absl::WrapUnique(new MemberServer(std::move(link), rank));
 }
 
-MemberServer::MemberServer(std::unique_ptr<Socket> socket, int rank) : socket_(std::move(socket)) {
+MemberServer::MemberServer(std::unique_ptr<ParentLink> link, int rank) : link_(std::move(link)) {
   member_.rank = rank;
-  member_.exchange = [this](const std::string& mine) { return Exchange(mine); };
-  watcher_ = std::thread([this] { EndWithParent(); });
-}
-
-MemberServer::~MemberServer() {
-  finished_ = true;
-  shutdown(socket_->fd(), SHUT_RDWR);  // wakes the watcher
-  watcher_.join();
-}
-
-void MemberServer::EndWithParent() {
-  pollfd hangup = {socket_->fd(), POLLRDHUP, 0};
-  const absl::StatusOr<bool> hung_up =
-      PollUntil(absl::MakeSpan(&hangup, 1), absl::InfiniteFuture());
-  static_cast<void>(hung_up);
-  if (!finished_) _exit(1);
-}
-
-absl::Status MemberServer::Reply(const RankReply& reply) {
-  return WriteControlMessage(reply, socket_.get(), absl::Now() + kReplyTimeout);
-}
-
-absl::StatusOr<std::vector<std::string>> MemberServer::Exchange(const std::string& mine) {
-  RankReply reply;
-  reply.set_exchange(mine);
-  RINGSIDE_RETURN_IF_ERROR(Reply(reply));
-  RankRequest request;
-  RINGSIDE_RETURN_IF_ERROR(ReadControlMessage(socket_.get(), &request,
-                                              absl::Now() + member_.timeout + kParentKnowsMore));
-  if (request.exchanged().entries_size() != member_.workers + member_.shards) {
-    return absl::InternalError("the parent did not answer an exchange");
-  }
-  return std::vector<std::string>(request.exchanged().entries().begin(),
-                                  request.exchanged().entries().end());
+  member_.exchange = [this](const std::string& mine) {
+    return link_->Exchange(mine, member_.workers + member_.shards,
+                           member_.timeout + kParentKnowsMore);
+  };
 }
 
 absl::Status MemberServer::Run() {
-  for (;;) {
-    RankRequest request;
-    RINGSIDE_RETURN_IF_ERROR(ReadControlMessage(socket_.get(), &request, absl::InfiniteFuture()));
-    RankReply reply;
-    const absl::Status status = Handle(request, reply.mutable_done());
-    reply.mutable_done()->set_code(static_cast<int>(status.code()));
-    reply.mutable_done()->set_message(std::string(status.message()));
-    if (request.has_finish()) finished_ = true;
-    RINGSIDE_RETURN_IF_ERROR(Reply(reply));
-    if (finished_) return absl::OkStatus();
-  }
+  return link_->Serve(
+      [this](const RankRequest& request, RankDone* done) { return Handle(request, done); });
 }
 
 absl::Status MemberServer::Handle(const RankRequest& request, RankDone* done) {

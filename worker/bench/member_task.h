@@ -2,8 +2,6 @@
 #ifndef RINGSIDE_WORKER_BENCH_MEMBER_TASK_H_
 #define RINGSIDE_WORKER_BENCH_MEMBER_TASK_H_
 
-#include <chrono>
-
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "allreduce/baselines/address_exchange.h"
@@ -38,14 +36,6 @@ class MemberTask {
   // A worker ends its streams in good order, before any shard destroys its task.
   virtual absl::Status HangUp() { return absl::OkStatus(); }
 };
-
-// Seconds that `work` takes.
-template <typename Work>
-double SecondsOf(Work&& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 }  // namespace ringside
 

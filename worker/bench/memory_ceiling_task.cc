@@ -1,12 +1,11 @@
 #include "worker/bench/memory_ceiling_task.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <functional>
 #include <utility>
 #include <vector>
 
+#include "allreduce/bench/stopwatch.h"
 #include "common/arena.h"
 #include "common/element_range.h"
 #include "common/reduction.h"
@@ -15,13 +14,6 @@
 
 namespace ringside {
 namespace {
-
-int UsableCores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) != 0) return 1;
-  return std::max(1, CPU_COUNT(&set));
-}
 
 class MemoryCeilingTask final : public MemberTask {
  public:

@@ -13,7 +13,6 @@
 namespace ringside {
 namespace {
 
-constexpr double kMicro = 1e6;
 constexpr double kGiga = 1e9;
 
 bool SameCase(const PsMeasurement& a, const PsMeasurement& b) {
@@ -53,23 +52,15 @@ PsMeasurement MeasurePs(const PsContender& contender, const PsShape& shape, int6
   measurement.set_shards(shape.shards);
   measurement.set_bytes(bytes);
   measurement.set_ceiling(contender.ceiling);
-  std::vector<double> all;
+  std::vector<std::vector<double>> samples;
   for (const std::vector<RankDone>& answers : rounds) {
     for (const RankDone& answer : answers) {
       measurement.set_verified(measurement.verified() || answer.verified());
       measurement.set_wrong(measurement.wrong() + answer.wrong());
     }
-    const std::vector<double> samples = TurnSamples(shape, answers);
-    measurement.add_round_median_us(Summarize(samples).median * kMicro);
-    all.insert(all.end(), samples.begin(), samples.end());
+    samples.push_back(TurnSamples(shape, answers));
   }
-  const SampleStatistics statistics = Summarize(all);
-  measurement.set_samples(static_cast<int64_t>(all.size()));
-  measurement.set_time_us(statistics.median * kMicro);
-  measurement.set_min_us(statistics.min * kMicro);
-  measurement.set_p50_us(statistics.median * kMicro);
-  measurement.set_p99_us(statistics.p99 * kMicro);
-  measurement.set_cv(statistics.cv);
+  const SampleStatistics statistics = RecordTimes(samples, &measurement);
   if (statistics.median > 0) {
     measurement.set_gb_per_s(static_cast<double>(bytes) / statistics.median / kGiga);
   }

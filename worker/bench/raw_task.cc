@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "allreduce/bench/stopwatch.h"
 #include "allreduce/bench/test_vector.h"
 #include "common/arena.h"
 #include "common/network/grpc_frame.h"

@@ -7,6 +7,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "allreduce/bench/stopwatch.h"
 #include "allreduce/bench/test_vector.h"
 #include "common/arena.h"
 #include "common/status_macros.h"

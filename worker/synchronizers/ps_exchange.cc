@@ -96,6 +96,7 @@ absl::Status PsExchange::SubmitOrFail(const GradientBucket& bucket) {
     clock_.Submitted(now, Units(bucket.bucket));
   }
   lent_[bucket.bucket] = bucket;
+  const std::shared_ptr<ShardLinks> to = links();
   for (int shard = 0; shard < layout_.num_shards; ++shard) {
     const UnitTable& table = tables_[shard];
     frames_.clear();
@@ -103,7 +104,6 @@ absl::Status PsExchange::SubmitOrFail(const GradientBucket& bucket) {
          unit < table.first_of_bucket(bucket.bucket + 1); ++unit) {
       frames_.push_back(PushOf(bucket, shard, unit));
     }
-    const std::shared_ptr<ShardLinks> to = links();
     if (to != nullptr && !frames_.empty()) to->Send(shard, frames_);
   }
   return absl::OkStatus();

@@ -77,12 +77,7 @@ absl::StatusOr<absl::optional<int64_t>> PsExchange::Rebuild(const ShardRecovery:
 }
 
 absl::StatusOr<int64_t> PsExchange::GoBack(const std::vector<std::string>& snapshots) {
-  std::vector<std::vector<uint64_t>> by_shard;
-  for (const std::string& steps : snapshots) {
-    RINGSIDE_ASSIGN_OR_RETURN(std::vector<uint64_t> own, DecodeSnapshots(steps));
-    by_shard.push_back(std::move(own));
-  }
-  RINGSIDE_ASSIGN_OR_RETURN(const uint64_t common, CommonSnapshot(by_shard));
+  RINGSIDE_ASSIGN_OR_RETURN(const uint64_t common, ReadCommonSnapshot(snapshots));
   const auto step = static_cast<int64_t>(common);
   {
     MutexLock lock(&mutex_);
@@ -99,14 +94,9 @@ absl::StatusOr<int64_t> PsExchange::GoBack(const std::vector<std::string>& snaps
 absl::Status PsExchange::RestoreSums(const std::vector<std::string>& workers) {
   std::vector<int> units;
   for (const UnitTable& table : tables_) units.push_back(table.size());
-  std::vector<WorkerProgress> states;
-  for (const std::string& state : workers) {
-    RINGSIDE_ASSIGN_OR_RETURN(WorkerProgress progress, DecodeWorkerProgress(state, units));
-    states.push_back(std::move(progress));
-  }
+  RINGSIDE_ASSIGN_OR_RETURN(const SumRecovery plan,
+                            ReadSumRecovery(workers, config_.group.size(), units));
   const int rank = config_.group.rank();
-  const WorkerProgress own = states[rank];
-  const SumRecovery plan(std::move(states));
   for (int shard = 0; shard < layout_.num_shards; ++shard) {
     std::vector<ShardStream::Frame> frames;
     for (int unit = 0; unit < tables_[shard].size(); ++unit) {
@@ -126,7 +116,7 @@ absl::Status PsExchange::RestoreSums(const std::vector<std::string>& workers) {
         MutexLock lock(&mutex_);
         lent = ledger_.open() && ledger_.submitted(place.bucket) && !ledger_.Has(shard, unit);
       }
-      if (lent && (own.step > plan.step() || !restorer.has_value())) {
+      if (lent && (plan.IsAhead(rank) || !restorer.has_value())) {
         frames.push_back(PushOf(lent_[place.bucket], shard, unit));
       }
     }

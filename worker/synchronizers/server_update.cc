@@ -1,6 +1,5 @@
 #include "worker/synchronizers/server_update.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -14,24 +13,13 @@ ServerUpdate::ServerUpdate(BucketPlan plan, int rank, std::unique_ptr<PsExchange
     : plan_(std::move(plan)), rank_(rank), exchange_(std::move(exchange)) {}
 
 absl::Status ServerUpdate::Start(absl::Span<float> parameters) {
-  if (static_cast<int64_t>(parameters.size()) != plan_.total_elements()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "Start with ", parameters.size(), " parameters, the plan has ", plan_.total_elements()));
-  }
-  // x + -0.0 is x in every bit, so the sum is worker 0's parameters.
-  RINGSIDE_ASSIGN_OR_RETURN(negative_zeros_,
-                            Arena::Create(plan_.total_elements(), Arena::Placement::kHeap));
-  std::fill(negative_zeros_->span().begin(), negative_zeros_->span().end(), -0.0f);
-  const absl::Span<const float> values =
-      rank_ == 0 ? absl::MakeConstSpan(parameters) : negative_zeros_->span();
-  for (int bucket = 0; bucket < plan_.size(); ++bucket) {
-    const ElementRange& range = plan_.bucket(bucket);
-    exchange_->Submit({0, rank_, bucket, values.subspan(range.begin, range.length), 0});
-  }
+  RINGSIDE_RETURN_IF_ERROR(
+      broadcast_.Submit(plan_, {rank_}, parameters,
+                        [this](const GradientBucket& bucket) { exchange_->Submit(bucket); }));
   RINGSIDE_RETURN_IF_ERROR(exchange_->Finish(0).status());
   parameters_ = parameters;
   TakeResults();
-  negative_zeros_.reset();
+  broadcast_.Release();
   return absl::OkStatus();
 }
 

@@ -11,10 +11,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "common/arena.h"
 #include "common/bucket_plan.h"
 #include "common/traffic.h"
 #include "worker/synchronizers/gradient_synchronizer.h"
+#include "worker/synchronizers/initial_broadcast.h"
 #include "worker/synchronizers/ps_exchange.h"
 
 namespace ringside {
@@ -39,8 +39,7 @@ class ServerUpdate final : public GradientSynchronizer {
 
   const BucketPlan plan_;
   const int rank_;
-  // Lent by Start; kept where Start fails, since a link may still read them.
-  std::unique_ptr<Arena> negative_zeros_;
+  InitialBroadcast broadcast_;  // kept where Start fails, since a link may still read it
   const std::unique_ptr<PsExchange> exchange_;
 
   // Of the calling thread.

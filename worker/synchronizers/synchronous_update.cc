@@ -32,23 +32,12 @@ SynchronousUpdate::SynchronousUpdate(Config config, std::unique_ptr<Optimizer> o
       learning_rate_(learning_rate) {}
 
 absl::Status SynchronousUpdate::Start(absl::Span<float> parameters) {
-  if (static_cast<int64_t>(parameters.size()) != plan_.total_elements()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "Start with ", parameters.size(), " parameters, the plan has ", plan_.total_elements()));
-  }
-  RINGSIDE_ASSIGN_OR_RETURN(negative_zeros_,
-                            Arena::Create(plan_.total_elements(), Arena::Placement::kHeap));
-  std::fill(negative_zeros_->span().begin(), negative_zeros_->span().end(), -0.0f);
-  for (int rank : hosted_ranks_) {
-    const absl::Span<const float> values = rank == 0 ? parameters : negative_zeros_->span();
-    for (int bucket = 0; bucket < plan_.size(); ++bucket) {
-      const ElementRange& range = plan_.bucket(bucket);
-      summer_->Submit({0, rank, bucket, values.subspan(range.begin, range.length), 0});
-    }
-  }
+  RINGSIDE_RETURN_IF_ERROR(
+      broadcast_.Submit(plan_, hosted_ranks_, parameters,
+                        [this](const GradientBucket& bucket) { summer_->Submit(bucket); }));
   RINGSIDE_ASSIGN_OR_RETURN(const absl::Span<const float> sums, summer_->Finish(0));
   std::copy(sums.begin(), sums.end(), parameters.begin());
-  negative_zeros_.reset();
+  broadcast_.Release();
   parameters_ = parameters;
   return absl::OkStatus();
 }

@@ -1,9 +1,6 @@
 // A GradientSynchronizer for all synchronous strategies: a GradientSummer sums, every process runs
 // the same optimizer.
-//
-// Start is one more exchange, step 0: rank 0 submits its parameters and everybody else negative
-// zeros. x + -0.0 is x in every bit, for every x (+0.0 would turn -0.0 into +0.0), so the sum is
-// rank 0's parameters wherever the fold starts.
+// Start is one more exchange (initial_broadcast.h).
 #ifndef RINGSIDE_WORKER_SYNCHRONIZERS_SYNCHRONOUS_UPDATE_H_
 #define RINGSIDE_WORKER_SYNCHRONIZERS_SYNCHRONOUS_UPDATE_H_
 
@@ -12,12 +9,12 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "common/arena.h"
 #include "common/bucket_plan.h"
 #include "common/learning_rate.h"
 #include "common/optimizer.h"
 #include "worker/synchronizers/gradient_summer.h"
 #include "worker/synchronizers/gradient_synchronizer.h"
+#include "worker/synchronizers/initial_broadcast.h"
 
 namespace ringside {
 
@@ -49,11 +46,10 @@ class SynchronousUpdate final : public GradientSynchronizer {
   SynchronousUpdate(Config config, std::unique_ptr<Optimizer> optimizer,
                     const LearningRateSchedule& learning_rate);
 
-  // Constant after construction, but for the zeros, which are gone after Start.
+  // Constant after construction, but for the broadcast.
   const BucketPlan plan_;
   const std::vector<int> hosted_ranks_;
-  // Lent by Start; kept where Start fails, since a link may still read them.
-  std::unique_ptr<Arena> negative_zeros_;
+  InitialBroadcast broadcast_;  // kept where Start fails, since a link may still read it
   const std::unique_ptr<GradientSummer> summer_;  // keeps the sticky error, guarded by itself
   const std::unique_ptr<Optimizer> optimizer_;
   const LearningRateSchedule learning_rate_;

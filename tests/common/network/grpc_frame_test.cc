@@ -1,4 +1,5 @@
 #include "common/network/grpc_frame.h"
+#include "common/payload_fold.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "common/arena.h"
+#include "common/payload_fold.h"
 
 namespace ringside {
 namespace {
@@ -74,7 +76,7 @@ TEST_F(GrpcFrameTest, OrSeveralHeadersWhosePayloadIsShared) {
   std::vector<float> read(2);
   frames_[0].payload.CopyTo(absl::MakeSpan(read));
   EXPECT_EQ(read, (std::vector<float>{10, 11}));
-  frames_[0].payload.AddTo(absl::MakeSpan(read));
+  FoldPayloads({&frames_[0].payload, &frames_[0].payload}, absl::MakeSpan(read));
   EXPECT_EQ(read, (std::vector<float>{20, 22}));
   memory_ = nullptr;  // the frames keep it
   EXPECT_EQ(frames_[1].payload.pieces()[0].size(), 12u);
