@@ -24,13 +24,15 @@ namespace {
 // In asynchronous modes, from the end of the fastest worker to that of the slowest.
 constexpr absl::Duration kLongestTraining = absl::Hours(24);
 
-class LocalFactory final : public SynchronizerFactory {
+// One process plays all ranks.
+class OneProcessFactory final : public SynchronizerFactory {
  public:
-  explicit LocalFactory(const WorkerConfig& config) : config_(config) {}
+  explicit OneProcessFactory(const WorkerConfig& config) : config_(config) {}
 
   absl::StatusOr<Product> Make(const Meeting& meeting) override {
     LocalSummer::Config summer{config_.job.workers, *meeting.plan};
     RINGSIDE_ASSIGN_OR_RETURN(summer.wire_dtype, ParseWireDtype(config_.job.wire_dtype));
+    summer.lent = config_.job.plays_at_once();
     RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<GradientSummer> made,
                               LocalSummer::Create(std::move(summer)));
     return UpdateWith(std::move(made), config_, *meeting.plan, {});
@@ -89,7 +91,7 @@ absl::StatusOr<std::unique_ptr<SynchronizerFactory>> SynchronizerFactory::Create
   const std::string& strategy = config.job.strategy;
   if (strategy == "ring") return RingFactory::Open(config);
   if (strategy == "ps") return std::make_unique<PsFactory>(config);
-  if (strategy == "local") return std::make_unique<LocalFactory>(config);
+  if (config.job.is_one_process()) return std::make_unique<OneProcessFactory>(config);
   if (strategy == "nccl") return NcclFactory::Open(config);
   return absl::InvalidArgumentError(absl::StrCat("--strategy=", strategy, ": must be one of ",
                                                  absl::StrJoin(KnownStrategies(), ", ")));

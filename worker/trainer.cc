@@ -1,6 +1,5 @@
 #include "worker/trainer.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/memory/memory.h"
@@ -9,59 +8,76 @@
 #include "common/status_macros.h"
 
 namespace ringside {
+namespace {
 
-absl::StatusOr<std::unique_ptr<Trainer>> Trainer::Create(Config config, const Dataset* data,
-                                                         const BucketPlan* plan, Model* model) {
-  if (config.hosted_ranks.empty()) {
-    return absl::InvalidArgumentError("a trainer must host at least one rank");
-  }
+// `share`: of the turn's times in the step's. Ranks that play at once share its time.
+void Add(const RankPlayer::Turn& turn, double share, StepRecord* record) {
+  record->set_epoch(turn.epoch);
+  record->set_global_samples(turn.global_samples);
+  record->set_samples(record->samples() + turn.samples);
+  record->set_loss(record->loss() + turn.loss);
+  record->set_data_s(record->data_s() + share * absl::ToDoubleSeconds(turn.data));
+  record->set_forward_s(record->forward_s() + share * absl::ToDoubleSeconds(turn.forward));
+  record->set_backward_s(record->backward_s() + share * absl::ToDoubleSeconds(turn.backward));
+}
+
+// The number of steps of the run.
+absl::StatusOr<int64_t> TotalSteps(const Trainer::Config& config, int64_t steps_per_epoch) {
   if ((config.steps > 0) == (config.epochs > 0)) {
     return absl::InvalidArgumentError(absl::StrCat("--steps=", config.steps,
                                                    " and --epochs=", config.epochs,
                                                    ": exactly one of them must be positive"));
   }
-  RINGSIDE_ASSIGN_OR_RETURN(Sampler sampler,
-                            Sampler::Create(data->size(), config.global_batch_size, config.seed));
-  if (config.epochs > INT64_MAX / sampler.steps_per_epoch()) {
+  if (config.epochs > INT64_MAX / steps_per_epoch) {
     return absl::InvalidArgumentError(absl::StrCat("--epochs=", config.epochs, ": too many"));
+  }
+  return config.steps > 0 ? config.steps : config.epochs * steps_per_epoch;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Trainer>> Trainer::Create(Config config, const Dataset* data,
+                                                         const BucketPlan* plan,
+                                                         const std::vector<Model*>& models) {
+  if (config.hosted_ranks.empty()) {
+    return absl::InvalidArgumentError("a trainer must host at least one rank");
+  }
+  if (models.size() != 1 && models.size() != config.hosted_ranks.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(models.size(), " models for ",
+                                                   config.hosted_ranks.size(),
+                                                   " ranks: must be one, or one for each"));
   }
   RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Arena> parameters,
                             Arena::Create(plan->total_elements(), Arena::Placement::kHeap));
-  RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Arena> gradients,
-                            Arena::Create(plan->total_elements(), config.gradient_placement));
-  auto trainer =
-      absl::WrapUnique(new Trainer(std::move(config), data, plan, model, std::move(sampler),
-                                   std::move(parameters), std::move(gradients)));
-  // Without overlap no bucket ever fills, and the flush after backward submits all of them.
-  const auto on_ready = [tracker = &trainer->tracker_,
-                         overlap = trainer->config_.overlap](int parameter) {
-    if (overlap) tracker->ParameterReady(parameter);
-  };
-  RINGSIDE_RETURN_IF_ERROR(
-      model->Bind(trainer->parameters_->span(), trainer->gradients_->span(), on_ready));
+  std::vector<std::unique_ptr<RankPlayer>> players;
+  for (Model* model : models) {
+    RINGSIDE_ASSIGN_OR_RETURN(
+        std::unique_ptr<RankPlayer> player,
+        RankPlayer::Create(config.player, data, plan, model, parameters->span()));
+    players.push_back(std::move(player));
+  }
+  RINGSIDE_ASSIGN_OR_RETURN(const int64_t total_steps,
+                            TotalSteps(config, players.front()->steps_per_epoch()));
+  auto trainer = absl::WrapUnique(
+      new Trainer(std::move(config), std::move(parameters), std::move(players), total_steps));
+  if (models.size() > 1) {
+    RINGSIDE_ASSIGN_OR_RETURN(
+        trainer->threads_,
+        RankThreads::Start(static_cast<int>(models.size()), trainer->config_.set_up_thread));
+  }
   return trainer;
 }
 
-Trainer::Trainer(Config config, const Dataset* data, const BucketPlan* plan, Model* model,
-                 Sampler sampler, std::unique_ptr<Arena> parameters,
-                 std::unique_ptr<Arena> gradients)
+Trainer::Trainer(Config config, std::unique_ptr<Arena> parameters,
+                 std::vector<std::unique_ptr<RankPlayer>> players, int64_t total_steps)
     : config_(std::move(config)),
-      data_(data),
-      plan_(plan),
-      model_(model),
       parameters_(std::move(parameters)),
-      gradients_(std::move(gradients)),
-      sampler_(std::move(sampler)),
-      tracker_(*plan, [this](int bucket) { Submit(bucket); }) {
-  total_steps_ = config_.steps > 0 ? config_.steps : config_.epochs * sampler_.steps_per_epoch();
-  const int64_t batch = std::min(config_.global_batch_size, data->size());
-  const int64_t largest_share = (batch + config_.world_size - 1) / config_.world_size;
-  images_.resize(largest_share * data->image_elements());
-  labels_.resize(largest_share);
-}
+      players_(std::move(players)),
+      total_steps_(total_steps) {}
 
 absl::Status Trainer::Start(GradientSynchronizer* synchronizer) {
   synchronizer_ = synchronizer;
+  for (const auto& player : players_) player->Attach(synchronizer);
   return synchronizer->Start(parameters_->span());
 }
 
@@ -80,10 +96,10 @@ absl::Status Trainer::Run(const std::function<absl::Status(const StepRecord&)>& 
 absl::StatusOr<int64_t> Trainer::RunStep(StepRecord* step_record) {
   StepRecord& record = *step_record;
   record.set_step(step_);
-  const absl::Duration begin = config_.clock();
-  for (int rank : config_.hosted_ranks) RINGSIDE_RETURN_IF_ERROR(PlayRank(rank, &record));
+  const absl::Duration begin = config_.player.clock();
+  RINGSIDE_RETURN_IF_ERROR(threads_ == nullptr ? PlayInTurn(&record) : PlayAtOnce(&record));
   RINGSIDE_ASSIGN_OR_RETURN(const StepStats stats, synchronizer_->Finish(step_));
-  record.set_step_s(absl::ToDoubleSeconds(config_.clock() - begin));
+  record.set_step_s(absl::ToDoubleSeconds(config_.player.clock() - begin));
   record.set_hidden_comm_s(absl::ToDoubleSeconds(stats.communication.hidden));
   record.set_exposed_comm_s(absl::ToDoubleSeconds(stats.communication.exposed));
   record.set_optimizer_s(absl::ToDoubleSeconds(stats.optimizer));
@@ -92,59 +108,29 @@ absl::StatusOr<int64_t> Trainer::RunStep(StepRecord* step_record) {
   return stats.parameters_step;
 }
 
-absl::Status Trainer::PlayRank(int rank, StepRecord* record) {
-  const absl::Duration start = config_.clock();
-  const Sampler::Share share = sampler_.ShareOf(step_, config_.world_size, rank);
-  const int64_t samples = static_cast<int64_t>(share.indices.size());
-  const Batch batch = {absl::MakeConstSpan(images_).subspan(0, samples * data_->image_elements()),
-                       absl::MakeConstSpan(labels_).subspan(0, samples)};
-  data_->Fetch(share.indices, absl::MakeSpan(images_).subspan(0, batch.images.size()),
-               absl::MakeSpan(labels_).subspan(0, samples));
-  record->set_data_s(record->data_s() + absl::ToDoubleSeconds(config_.clock() - start));
-  record->set_epoch(share.epoch);
-  record->set_global_samples(share.global_samples);
-  record->set_samples(record->samples() + samples);
-
-  std::fill(gradients_->span().begin(), gradients_->span().end(), 0.0f);
-  tracker_.Reset();
-  playing_rank_ = rank;
-  playing_samples_ = samples;
-  after_backward_ = false;
-  if (samples > 0) {
-    const double weight = RankLossWeight(samples, share.global_samples);
-    const absl::Duration forward = config_.clock();
-    RINGSIDE_ASSIGN_OR_RETURN(const double loss, model_->Forward(batch));
-    const absl::Duration backward = config_.clock();
-    RINGSIDE_RETURN_IF_ERROR(model_->Backward(GradientWeight(samples, share.global_samples)));
-    const absl::Duration end = config_.clock();
-    record->set_loss(record->loss() + weight * loss);
-    record->set_forward_s(record->forward_s() + absl::ToDoubleSeconds(backward - forward));
-    record->set_backward_s(record->backward_s() + absl::ToDoubleSeconds(end - backward));
+absl::Status Trainer::PlayInTurn(StepRecord* record) {
+  for (int rank : config_.hosted_ranks) {
+    RINGSIDE_ASSIGN_OR_RETURN(
+        const RankPlayer::Turn turn,
+        players_.front()->Play(step_, rank, rank == config_.hosted_ranks.back()));
+    Add(turn, 1, record);
   }
-  // A rank without samples submits zeros, and parameters that got no gradient leave buckets
-  // unfilled.
-  after_backward_ = rank == config_.hosted_ranks.back();
-  tracker_.Flush();
   return absl::OkStatus();
 }
 
-double Trainer::GradientWeight(int64_t samples, int64_t global_samples) const {
-  switch (config_.scale) {
-    case Config::Scale::kShareOfGlobalBatch:
-      return RankLossWeight(samples, global_samples);
-    case Config::Scale::kOwnMean:
-      return 1;
-    case Config::Scale::kShareOfFullBatch:
-      return RankLossWeight(samples, config_.global_batch_size);
+absl::Status Trainer::PlayAtOnce(StepRecord* record) {
+  std::vector<RankPlayer::Turn> turns(players_.size());
+  RINGSIDE_RETURN_IF_ERROR(threads_->Run([this, &turns](int i) {
+    // None of them can say that it is the last to play.
+    auto turn = players_[i]->Play(step_, config_.hosted_ranks[i], /*last=*/false);
+    if (turn.ok()) turns[i] = *turn;
+    return turn.status();
+  }));
+  // In the order of ranks, so that the loss has the bits of ranks that play in turn.
+  for (const RankPlayer::Turn& turn : turns) {
+    Add(turn, 1.0 / static_cast<double>(turns.size()), record);
   }
-  return 0;
-}
-
-void Trainer::Submit(int bucket) {
-  const ElementRange& range = plan_->bucket(bucket);
-  synchronizer_->Submit({step_, playing_rank_, bucket,
-                         gradients_->span().subspan(range.begin, range.length), playing_samples_,
-                         after_backward_});
+  return absl::OkStatus();
 }
 
 }  // namespace ringside

@@ -1,9 +1,10 @@
-// The training loop: data, forward, backward with buckets submitted as they fill, sums, optimizer,
-// record.
+// The training loop: ranks are played, their gradients meet, parameters come of them, and every
+// step has its record.
 //
 // Free of LibTorch: it knows a Model and a GradientSynchronizer. A process usually plays one rank;
-// `local` plays all ranks in turn. Thread-compatible: one thread calls everything, and it is the
-// thread that LibTorch was configured on.
+// `local` plays all ranks in turn, `data_parallel` plays them at once, each on a thread and a model
+// of its own. Thread-compatible: one thread calls everything, and where ranks are not played at
+// once, it is the thread that LibTorch was configured on.
 #ifndef RINGSIDE_WORKER_TRAINER_H_
 #define RINGSIDE_WORKER_TRAINER_H_
 
@@ -19,9 +20,9 @@
 #include "common/bucket_plan.h"
 #include "results.pb.h"
 #include "worker/data/dataset.h"
-#include "worker/data/sampler.h"
-#include "worker/models/bucket_tracker.h"
 #include "worker/models/model.h"
+#include "worker/rank_player.h"
+#include "worker/rank_threads.h"
 #include "worker/synchronizers/gradient_synchronizer.h"
 
 namespace ringside {
@@ -29,29 +30,23 @@ namespace ringside {
 class Trainer {
  public:
   struct Config {
-    int world_size = 1;
+    RankPlayer::Config player;
     std::vector<int> hosted_ranks;  // ascending; played in this order
-    int64_t global_batch_size = 1;
-    int64_t seed = 1;  // of shuffling
     // Exactly one of them is positive.
     int64_t steps = 0;
     int64_t epochs = 0;
-    // What a rank's gradient is the gradient of: its part of the mean over the global batch, so
-    // that the sum over ranks is the mean; its own mean (asynchronous servers); or its part of a
-    // full batch of all ranks, which the server scales to the samples that count (backup workers).
-    enum class Scale { kShareOfGlobalBatch, kOwnMean, kShareOfFullBatch };
-    Scale scale = Scale::kShareOfGlobalBatch;
-    bool overlap = true;  // false: buckets are submitted when backward has ended, none before
-    // The synchronizer may want to let neighbours read the gradients.
-    Arena::Placement gradient_placement = Arena::Placement::kHeap;
-    std::function<absl::Duration()> clock;  // monotonic; any origin
+    // Called once on each thread that plays a rank, where there are such threads.
+    std::function<absl::Status()> set_up_thread = nullptr;
   };
 
-  // Allocates all buffers and binds the model, whose parameters have their initial values from then
-  // on. All pointers are borrowed and must outlive the trainer. INVALID_ARGUMENT: an empty data
-  // set, no hosted rank, or more samples a step than memory allows to address.
+  // Allocates all buffers and binds the models, whose parameters have their initial values from
+  // then on, and which all compute with the same ones. With one model all hosted ranks are played
+  // in turn; with one for each of them they are played at once. All pointers are borrowed and must
+  // outlive the trainer. INVALID_ARGUMENT: an empty data set, no hosted rank, another number of
+  // models, or more samples a step than memory allows to address.
   static absl::StatusOr<std::unique_ptr<Trainer>> Create(Config config, const Dataset* data,
-                                                         const BucketPlan* plan, Model* model);
+                                                         const BucketPlan* plan,
+                                                         const std::vector<Model*>& models);
 
   // Gives all ranks rank 0's parameters. `synchronizer` is borrowed. Errors are the synchronizer's.
   absl::Status Start(GradientSynchronizer* synchronizer);
@@ -67,38 +62,27 @@ class Trainer {
   int64_t step() const { return step_; }
   // The current parameters.
   absl::Span<const float> parameters() const { return parameters_->span(); }
-  // Lives as long as the trainer.
-  const Arena& gradients() const { return *gradients_; }
+  // Of the ranks that are played in turn. Lives as long as the trainer.
+  const Arena& gradients() const { return players_.front()->gradients(); }
 
  private:
-  Trainer(Config config, const Dataset* data, const BucketPlan* plan, Model* model, Sampler sampler,
-          std::unique_ptr<Arena> parameters, std::unique_ptr<Arena> gradients);
+  Trainer(Config config, std::unique_ptr<Arena> parameters,
+          std::vector<std::unique_ptr<RankPlayer>> players, int64_t total_steps);
 
   // Returns the step after which the parameters are.
   absl::StatusOr<int64_t> RunStep(StepRecord* record);
-  absl::Status PlayRank(int rank, StepRecord* record);
-  // Of a rank's mean loss, in its gradient.
-  double GradientWeight(int64_t samples, int64_t global_samples) const;
-  void Submit(int bucket);
+  absl::Status PlayInTurn(StepRecord* record);
+  absl::Status PlayAtOnce(StepRecord* record);
 
   // Constant after construction.
   const Config config_;
-  const Dataset* const data_;
-  const BucketPlan* const plan_;
-  Model* const model_;
   const std::unique_ptr<Arena> parameters_;
-  const std::unique_ptr<Arena> gradients_;  // of the rank that is being played
-  int64_t total_steps_ = 0;
+  const std::vector<std::unique_ptr<RankPlayer>> players_;  // one, or one for each hosted rank
+  const int64_t total_steps_;
 
-  Sampler sampler_;
-  BucketTracker tracker_;
+  std::unique_ptr<RankThreads> threads_;  // null: ranks are played in turn
   GradientSynchronizer* synchronizer_ = nullptr;
-  std::vector<float> images_;  // of the largest batch
-  std::vector<int64_t> labels_;
   int64_t step_ = 0;
-  int playing_rank_ = 0;
-  int64_t playing_samples_ = 0;
-  bool after_backward_ = false;  // of the last rank that is played
 };
 
 }  // namespace ringside

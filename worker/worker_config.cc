@@ -22,19 +22,19 @@ std::vector<std::string> HideToken(std::vector<std::string> arguments) {
   return arguments;
 }
 
-absl::Status PlaceLocal(const ProcessConfig& process, const Environment& environment,
-                        WorkerConfig* config) {
+absl::Status PlaceOneProcess(const ProcessConfig& process, const Environment& environment,
+                             WorkerConfig* config) {
   if (process.rank.value_or(0) != 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--rank=", *process.rank,
-                     ": must be 0 with --strategy=local, whose one process plays all ranks"));
+        absl::StrCat("--rank=", *process.rank, ": must be 0 with --strategy=", config->job.strategy,
+                     ", whose one process plays all ranks"));
   }
   if (process.rank.has_value() || !process.coordinator.empty()) return absl::OkStatus();
   const auto identity = ReadLaunchIdentity({}, environment);
   if (identity.ok() && identity->world_size > 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(identity->source, " started ", identity->world_size,
-                     " processes, but --strategy=local is one that plays all ranks"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        identity->source, " started ", identity->world_size,
+        " processes, but --strategy=", config->job.strategy, " is one that plays all ranks"));
   }
   config->host_coordinator = false;
   return absl::OkStatus();
@@ -78,8 +78,8 @@ absl::StatusOr<WorkerConfig> MakeWorkerConfig(const JobConfig& job, const Proces
   config.command = HideToken(arguments);
   // First the flags, so that a wrong strategy is not reported as a missing rank.
   RINGSIDE_RETURN_IF_ERROR(job.Validate());
-  if (job.strategy == "local") {
-    RINGSIDE_RETURN_IF_ERROR(PlaceLocal(process, environment, &config));
+  if (job.is_one_process()) {
+    RINGSIDE_RETURN_IF_ERROR(PlaceOneProcess(process, environment, &config));
     if (!process.coordinator.empty()) {
       RINGSIDE_ASSIGN_OR_RETURN(config.coordinator, ParseEndpoint(process.coordinator));
       config.host_coordinator = process.host_coordinator;

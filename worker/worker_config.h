@@ -17,7 +17,7 @@ namespace ringside {
 
 struct WorkerConfig {
   JobConfig job;                   // validated; `workers` is the world size, whoever told it
-  int rank = 0;                    // 0 for `local`
+  int rank = 0;                    // 0 where one process plays all
   absl::optional<int> local_rank;  // among the processes of this host, where the launcher tells
   NetworkOptions network;
   absl::optional<Endpoint> coordinator;  // unset: this process is the whole job
@@ -29,10 +29,10 @@ struct WorkerConfig {
   std::vector<int> hosted_ranks() const;
 };
 
-// Pure. Without a rank flag the launcher's environment says the rank. `local` is one process, which
-// needs no coordinator and no launcher. INVALID_ARGUMENT and FAILED_PRECONDITION: the job does not
-// validate, a bad coordinator address, no coordinator, no rank, or more than one process of
-// `local`.
+// Pure. Without a rank flag the launcher's environment says the rank. `local` and
+// `data_parallel` are one process, which needs no coordinator and no launcher. INVALID_ARGUMENT and
+// FAILED_PRECONDITION: the job does not validate, a bad coordinator address, no coordinator, no
+// rank, or more than one process where one plays all ranks.
 absl::StatusOr<WorkerConfig> MakeWorkerConfig(const JobConfig& job, const ProcessConfig& process,
                                               const Environment& environment,
                                               const std::vector<std::string>& arguments);

@@ -20,6 +20,7 @@
 #include "common/suspects.h"
 #include "common/traffic_proto.h"
 #include "worker/evaluation.h"
+#include "worker/models/torch_runtime.h"
 #include "worker/run_result.h"
 #include "worker/step_writer.h"
 
@@ -43,8 +44,8 @@ absl::Status AsBadInput(const absl::Status& status) {
   return absl::IsUnavailable(status) ? absl::FailedPreconditionError(status.message()) : status;
 }
 
-Trainer::Config::Scale ScaleFor(const JobConfig& job) {
-  using Scale = Trainer::Config::Scale;
+RankPlayer::Scale ScaleFor(const JobConfig& job) {
+  using Scale = RankPlayer::Scale;
   if (!job.uses_servers()) return Scale::kShareOfGlobalBatch;
   if (job.ps_policy().is_asynchronous()) return Scale::kOwnMean;
   return job.ps_policy().mode == PsMode::kBackup ? Scale::kShareOfFullBatch
@@ -69,19 +70,24 @@ absl::Status WorkerJob::Run() {
 absl::Status WorkerJob::Prepare() {
   RINGSIDE_ASSIGN_OR_RETURN(workload_, Workload::Load(config_.job));
   Trainer::Config trainer;
-  trainer.world_size = config_.job.workers;
+  trainer.player.world_size = config_.job.workers;
+  trainer.player.global_batch_size = config_.job.global_batch_size();
+  trainer.player.seed = config_.job.seed;
+  trainer.player.accumulate = config_.job.accumulate;
+  trainer.player.scale = ScaleFor(config_.job);
+  trainer.player.overlap = config_.job.overlap;
+  trainer.player.gradient_placement = SynchronizerFactory::GradientPlacement(config_);
+  trainer.player.clock = SteadyClock;
   trainer.hosted_ranks = config_.hosted_ranks();
-  trainer.global_batch_size = config_.job.global_batch_size();
-  trainer.seed = config_.job.seed;
   trainer.steps = config_.job.steps;
   trainer.epochs = config_.job.epochs;
-  trainer.scale = ScaleFor(config_.job);
-  trainer.overlap = config_.job.overlap;
-  trainer.gradient_placement = SynchronizerFactory::GradientPlacement(config_);
-  trainer.clock = SteadyClock;
-  RINGSIDE_ASSIGN_OR_RETURN(
-      trainer_, Trainer::Create(std::move(trainer), &workload_->training, workload_->plan.get(),
-                                workload_->model.get()));
+  trainer.set_up_thread = [threads = config_.job.threads] {
+    return ConfigureTorch(threads).status();
+  };
+  std::vector<Model*> models;
+  for (const auto& model : workload_->models) models.push_back(model.get());
+  RINGSIDE_ASSIGN_OR_RETURN(trainer_, Trainer::Create(std::move(trainer), &workload_->training,
+                                                      workload_->plan.get(), models));
   progress_.set_total_steps(trainer_->total_steps());
   auto factory = SynchronizerFactory::Create(config_);
   RINGSIDE_RETURN_IF_ERROR(AsBadInput(factory.status()));
@@ -211,7 +217,7 @@ absl::StatusOr<Evaluation> WorkerJob::Evaluate() {
   for (int rank : config_.hosted_ranks()) {
     const ElementRange share = Part({0, workload_->test->size()}, config_.job.workers, rank);
     RINGSIDE_ASSIGN_OR_RETURN(const EvaluationSums own,
-                              EvaluateRange(workload_->model.get(), *workload_->test, share));
+                              EvaluateRange(workload_->model(), *workload_->test, share));
     sums.integers[0] += own.correct;
     sums.integers[1] += own.samples;
     sums.doubles[0] += own.loss;

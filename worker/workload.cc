@@ -25,20 +25,23 @@ absl::StatusOr<std::unique_ptr<Workload>> Workload::Load(const JobConfig& job) {
     RINGSIDE_ASSIGN_OR_RETURN(test, LoadDataset(job, Split::kTest));
   }
   RINGSIDE_ASSIGN_OR_RETURN(auto facts, ConfigureTorch(job.threads));
-  RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Model> model,
-                            CreateModel({job.model, job.hidden, training.rows(), training.columns(),
-                                         Dataset::kClasses, job.seed}));
+  std::vector<std::unique_ptr<Model>> models(job.plays_at_once() ? job.workers : 1);
+  for (std::unique_ptr<Model>& model : models) {
+    RINGSIDE_ASSIGN_OR_RETURN(
+        model, CreateModel({job.model, job.hidden, training.rows(), training.columns(),
+                            Dataset::kClasses, job.seed}));
+  }
   RINGSIDE_ASSIGN_OR_RETURN(
       BucketPlan plan,
-      BucketPlan::Create(model->Parameters(), job.first_bucket_bytes, job.bucket_bytes));
+      BucketPlan::Create(models.front()->Parameters(), job.first_bucket_bytes, job.bucket_bytes));
   if (job.shards() > plan.total_elements()) {
     return absl::InvalidArgumentError(absl::StrCat("--ps_shards=", job.shards(),
                                                    ": must be at most ", plan.total_elements(),
                                                    ", the number of elements of the model"));
   }
-  return std::make_unique<Workload>(Workload{std::move(training), std::move(test), std::move(model),
-                                             std::make_unique<const BucketPlan>(std::move(plan)),
-                                             std::move(facts)});
+  return std::make_unique<Workload>(
+      Workload{std::move(training), std::move(test), std::move(models),
+               std::make_unique<const BucketPlan>(std::move(plan)), std::move(facts)});
 }
 
 void DescribeWorkload(const JobConfig& job, const Workload& workload, JoinRequest* request) {
@@ -47,7 +50,7 @@ void DescribeWorkload(const JobConfig& job, const Workload& workload, JoinReques
   }
   (*request->mutable_settings())["bucket_plan_sha256"] = workload.plan->hash();
   (*request->mutable_settings())["training_samples"] = absl::StrCat(workload.training.size());
-  for (const ParameterSpec& spec : workload.model->Parameters()) {
+  for (const ParameterSpec& spec : workload.model()->Parameters()) {
     ParameterDescription* parameter = request->add_parameters();
     parameter->set_name(spec.name);
     parameter->mutable_shape()->Assign(spec.shape.begin(), spec.shape.end());

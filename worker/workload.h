@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/optional.h"
@@ -20,10 +21,14 @@ namespace ringside {
 struct Workload {
   Dataset training;
   absl::optional<Dataset> test;  // where the job evaluates
-  std::unique_ptr<Model> model;
+  // One, or one for each rank where they are played at once.
+  std::vector<std::unique_ptr<Model>> models;
   // At a fixed address, because the trainer refers to it and to `training`.
   std::unique_ptr<const BucketPlan> plan;
   std::map<std::string, std::string> facts;  // of LibTorch and BLAS
+
+  // Any of them: they differ in nothing.
+  Model* model() const { return models.front().get(); }
 
   // Configures LibTorch for the calling thread, reads the data, makes the model. NOT_FOUND and
   // INVALID_ARGUMENT: bad data files, an unknown model, more shards than the model has elements.

@@ -104,7 +104,8 @@ std::string Number(double value) {
 }  // namespace
 
 const std::vector<std::string>& KnownStrategies() {
-  static const auto* known = new std::vector<std::string>{"ps", "ring", "local", "nccl"};
+  static const auto* known =
+      new std::vector<std::string>{"ps", "ring", "local", "data_parallel", "nccl"};
   return *known;
 }
 
@@ -160,6 +161,7 @@ absl::Status JobConfig::Validate() const {
   for (int64_t width : hidden) RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("hidden", width, 1));
   RINGSIDE_RETURN_IF_ERROR(RequireKnown("dataset", dataset, KnownDatasets()));
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("batch_size", batch_size, 1));
+  RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("accumulate", accumulate, 1));
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("steps", steps, 0));
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("epochs", epochs, 0));
   if ((steps > 0) == (epochs > 0)) {
@@ -224,6 +226,7 @@ std::map<std::string, std::string> JobConfig::SharedSettings() const {
       {"hidden", absl::StrJoin(hidden, ",")},
       {"dataset", dataset},
       {"batch_size", absl::StrCat(batch_size)},
+      {"accumulate", absl::StrCat(accumulate)},
       {"steps", absl::StrCat(steps)},
       {"epochs", absl::StrCat(epochs)},
       {"seed", absl::StrCat(seed)},

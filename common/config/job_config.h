@@ -20,7 +20,7 @@ namespace ringside {
 
 struct JobConfig {
   // How gradients meet.
-  std::string strategy = "ring";  // ps, ring, local, nccl
+  std::string strategy = "ring";  // ps, ring, local, data_parallel, nccl
   int workers = 1;
   int ps_shards = 1;             // used by ps alone, as all that follows with ps in its name
   std::string ps_mode = "sync";  // sync, async, ssp, backup
@@ -48,7 +48,8 @@ struct JobConfig {
   std::vector<int64_t> hidden = {256, 128};  // hidden layers of the mlp
   std::string dataset = "mnist";
   std::string data_dir = "data/mnist10k";
-  int batch_size = 32;  // per rank
+  int batch_size = 32;  // per rank and micro-batch
+  int accumulate = 1;   // micro-batches a step; their gradients travel once
   int64_t steps = 0;    // exactly one of steps and epochs is positive
   int64_t epochs = 0;
   int64_t seed = 1;
@@ -81,8 +82,12 @@ struct JobConfig {
   // REQUIRES: validated. Of ps.
   PsPolicy ps_policy() const;
   int shards() const { return uses_servers() ? ps_shards : 0; }
-  // Processes that run workers: one for `local`, which plays all ranks itself.
-  int worker_processes() const { return strategy == "local" ? 1 : workers; }
+  // One process plays all ranks itself: in turn or, with data_parallel, at once.
+  bool is_one_process() const { return strategy == "local" || plays_at_once(); }
+  // Each rank on a thread and a model of its own.
+  bool plays_at_once() const { return strategy == "data_parallel"; }
+  // Processes that run workers.
+  int worker_processes() const { return is_one_process() ? 1 : workers; }
   // The schedule of the learning rate. Cosine over the steps of the run, where lr.total_steps is 0:
   // a run by epochs must give it, because shards, which never see the data, must know it too.
   LearningRateConfig lr_schedule() const;
@@ -90,7 +95,7 @@ struct JobConfig {
   // empty where neither is given. Validate lets that pass, because workers, who need not know the
   // folder, must agree on snapshot_steps; it is for the shard to refuse.
   std::string snapshot_folder() const;
-  int64_t global_batch_size() const { return int64_t{batch_size} * workers; }
+  int64_t global_batch_size() const { return int64_t{batch_size} * workers * accumulate; }
 
   // Flag name -> value, everything that must agree between the workers of a job. What may differ
   // between processes (out, data_dir, snapshot_dir, deadlines of joining, what the coordinator

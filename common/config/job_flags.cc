@@ -28,7 +28,8 @@ std::vector<std::string> Texts(const std::vector<int64_t>& numbers) {
 }  // namespace
 
 ABSL_FLAG(std::string, strategy, Defaults().strategy,
-          "how gradients meet: ps, ring, local or nccl (NCCL's own all-reduce, on GPUs)");
+          "how gradients meet: ps, ring, local (one process, ranks in turn), data_parallel (one "
+          "process, a thread a rank) or nccl (NCCL's own all-reduce, on GPUs)");
 ABSL_FLAG(std::vector<std::string>, workers, {absl::StrCat(Defaults().workers)},
           "number of workers (ranks); a list, e.g. 1,2,4, for `ringside compare`");
 ABSL_FLAG(int, ps_shards, Defaults().ps_shards, "shards of the parameter server (strategy ps)");
@@ -84,7 +85,10 @@ ABSL_FLAG(std::vector<std::string>, hidden, Texts(Defaults().hidden),
           "widths of the hidden layers of the mlp, e.g. 256,128");
 ABSL_FLAG(std::string, dataset, Defaults().dataset, "mnist");
 ABSL_FLAG(std::string, data_dir, Defaults().data_dir, "folder with the data files");
-ABSL_FLAG(int, batch_size, Defaults().batch_size, "samples per rank and step");
+ABSL_FLAG(int, batch_size, Defaults().batch_size,
+          "samples per rank and step, or per micro-batch with --accumulate");
+ABSL_FLAG(int, accumulate, Defaults().accumulate,
+          "micro-batches a step: their gradients are added up and travel once");
 ABSL_FLAG(int64_t, steps, Defaults().steps, "steps to train; give this or --epochs");
 ABSL_FLAG(int64_t, epochs, Defaults().epochs, "passes over the training set; give this or --steps");
 ABSL_FLAG(int64_t, seed, Defaults().seed, "seed of initialisation and shuffling");
@@ -226,6 +230,7 @@ absl::StatusOr<JobConfig> JobConfigFromFlags(int workers) {
   config.dataset = absl::GetFlag(FLAGS_dataset);
   config.data_dir = absl::GetFlag(FLAGS_data_dir);
   config.batch_size = absl::GetFlag(FLAGS_batch_size);
+  config.accumulate = absl::GetFlag(FLAGS_accumulate);
   config.steps = absl::GetFlag(FLAGS_steps);
   config.epochs = absl::GetFlag(FLAGS_epochs);
   config.seed = absl::GetFlag(FLAGS_seed);

@@ -12,7 +12,7 @@ absl::optional<int64_t> WorkersPayloadBytes(const RunResult& run) {
   if (run.strategy() == "ring") return 2 * (run.workers() - 1) * gradient_bytes * run.total_steps();
   if (IsParameterServer(run.strategy()) && !MaySkipSteps(run))
     return run.workers() * gradient_bytes * run.total_steps();
-  if (run.strategy() == "local") return 0;
+  if (run.strategy() == "local" || run.strategy() == "data_parallel") return 0;
   return absl::nullopt;
 }
 

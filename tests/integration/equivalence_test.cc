@@ -1,5 +1,5 @@
-// The first law: ps with any number of shards, ring and local give the same bits, with real
-// processes and uneven batches.
+// The first law: ps with any number of shards, ring, local and data_parallel give the same bits,
+// with real processes and uneven batches.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -49,10 +49,11 @@ class EquivalenceTest : public JobTest, public ::testing::WithParamInterface<int
   int runs_ = 0;
 };
 
-TEST_P(EquivalenceTest, PsRingAndLocalHaveOneHash) {
+TEST_P(EquivalenceTest, PsRingAndOneProcessHaveOneHash) {
   WriteMnistFiles(data_dir(), 50, 20);
   const std::string local = RunAndHash("local");
   EXPECT_EQ(local.size(), 64u);
+  EXPECT_EQ(RunAndHash("data_parallel"), local);
   EXPECT_EQ(RunAndHash("ring"), local);
   for (int shards = 1; shards <= 3; ++shards) {
     EXPECT_EQ(RunAndHash("ps", {absl::StrCat("--ps_shards=", shards)}), local)
@@ -80,6 +81,15 @@ TEST_P(EquivalenceTest, TheOptimizerOnTheServerHasTheSameBits) {
   std::vector<std::string> on_server = adam;
   on_server.insert(on_server.end(), {"--update=server", "--ps_shards=3"});
   EXPECT_EQ(RunAndHash("ps", on_server), RunAndHash("local", adam));
+}
+
+TEST_P(EquivalenceTest, MicroBatchesHaveOneHashToo) {
+  WriteMnistFiles(data_dir(), 50, 20);
+  const std::vector<std::string> micro = {"--accumulate=3"};
+  const std::string local = RunAndHash("local", micro);
+  for (const char* strategy : {"data_parallel", "ring", "ps"}) {
+    EXPECT_EQ(RunAndHash(strategy, micro), local) << strategy;
+  }
 }
 
 TEST_P(EquivalenceTest, EveryLinkAndScheduleHasTheSameHash) {

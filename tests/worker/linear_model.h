@@ -39,6 +39,7 @@ class LinearModel final : public Model {
     const double scale = weight / static_cast<double>(batch_.size());
     const size_t pixels = gradients_.size() - 1;
     in_backward = true;
+    ++backwards;
     for (int64_t i = 0; i < batch_.size(); ++i) {
       gradients_[pixels] += static_cast<float>(scale * Error(i));
     }
@@ -66,6 +67,7 @@ class LinearModel final : public Model {
 
   absl::Status fail_forward;
   bool in_backward = false;
+  int backwards = 0;
 
  private:
   double Error(int64_t sample) const {

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <numeric>
 #include <string>
 #include <utility>
 
+#include "common/mutex.h"
 #include "common/sha256.h"
 #include "tests/worker/linear_model.h"
 #include "worker/evaluation.h"
@@ -42,19 +44,20 @@ std::vector<int> Ranks(int world) {
 // Everything that `local` needs to train the linear model.
 struct LocalRun {
   explicit LocalRun(int world_size, int64_t samples, int64_t global_batch, int64_t steps,
-                    int64_t epochs = 0, bool overlap = true)
+                    int64_t epochs = 0, bool overlap = true, int accumulate = 1)
       : dataset(MakeDataset(samples)), model(kPixels) {
     plan = std::make_unique<BucketPlan>(*BucketPlan::Create(model.Parameters(), 4, 4));
     Trainer::Config config;
-    config.world_size = world_size;
+    config.player.world_size = world_size;
     config.hosted_ranks = Ranks(world_size);
-    config.global_batch_size = global_batch;
+    config.player.global_batch_size = global_batch;
     config.steps = steps;
     config.epochs = epochs;
-    config.overlap = overlap;
-    config.gradient_placement = Arena::Placement::kShared;
-    config.clock = [this] { return absl::Milliseconds(ticks++); };
-    trainer = *Trainer::Create(std::move(config), &dataset, plan.get(), &model);
+    config.player.overlap = overlap;
+    config.player.accumulate = accumulate;
+    config.player.gradient_placement = Arena::Placement::kShared;
+    config.player.clock = [this] { return absl::Milliseconds(ticks++); };
+    trainer = *Trainer::Create(std::move(config), &dataset, plan.get(), {&model});
     OptimizerConfig sgd;
     sgd.learning_rate = 0.02;
     synchronizer = *SynchronousUpdate::Create(
@@ -138,6 +141,7 @@ class RecordingSynchronizer final : public GradientSynchronizer {
  public:
   absl::Status Start(absl::Span<float>) override { return absl::OkStatus(); }
   void Submit(const GradientBucket& bucket) override {
+    MutexLock lock(&mutex);
     submitted.push_back({bucket.step, bucket.rank, bucket.bucket, bucket.samples,
                          static_cast<int64_t>(bucket.gradients.size())});
     after_backward.push_back(bucket.after_backward);
@@ -152,6 +156,7 @@ class RecordingSynchronizer final : public GradientSynchronizer {
   TrafficCounters traffic() const override { return {}; }
   TrafficCounters ExpectedTraffic(int64_t) const override { return {}; }
 
+  Mutex mutex;  // of what is submitted
   std::vector<std::array<int64_t, 5>> submitted;
   std::vector<bool> after_backward;
   const LinearModel* model = nullptr;
@@ -259,23 +264,108 @@ TEST(TrainerTest, RefusesBadConfigurations) {
   LinearModel model(kPixels);
   const BucketPlan plan = *BucketPlan::Create(model.Parameters(), 4, 4);
   const auto refusal = [&](const Trainer::Config& refused) {
-    const auto trainer = Trainer::Create(refused, &dataset, &plan, &model);
+    const auto trainer = Trainer::Create(refused, &dataset, &plan, {&model});
     EXPECT_EQ(trainer.status().code(), absl::StatusCode::kInvalidArgument);
     return std::string(trainer.status().message());
   };
   const auto config = [](std::vector<int> ranks, int64_t batch, int64_t steps, int64_t epochs) {
     Trainer::Config made;
     made.hosted_ranks = std::move(ranks);
-    made.global_batch_size = batch;
+    made.player.global_batch_size = batch;
     made.steps = steps;
     made.epochs = epochs;
-    made.clock = [] { return absl::ZeroDuration(); };
+    made.player.clock = [] { return absl::ZeroDuration(); };
     return made;
   };
   EXPECT_THAT(refusal(config({}, 1, 1, 0)), HasSubstr("at least one rank"));
   EXPECT_THAT(refusal(config({0}, 1, 0, 0)), HasSubstr("--steps=0 and --epochs=0"));
   EXPECT_THAT(refusal(config({0}, 0, 1, 0)), HasSubstr("global batch of 0"));
   EXPECT_THAT(refusal(config({0}, 1, 0, INT64_MAX / 2)), HasSubstr("too many"));
+  Trainer::Config no_batch = config({0}, 1, 1, 0);
+  no_batch.player.accumulate = 0;
+  EXPECT_THAT(refusal(no_batch), HasSubstr("--accumulate=0: must be at least 1"));
+  LinearModel other(kPixels);
+  EXPECT_THAT(
+      std::string(Trainer::Create(config({0, 1, 2}, 1, 1, 0), &dataset, &plan, {&model, &other})
+                      .status()
+                      .message()),
+      HasSubstr("2 models for 3 ranks"));
+}
+
+TEST(TrainerTest, MicroBatchesAddUpToOneBatch) {
+  // 50 samples in batches of 12: the last batch of an epoch has 2, for 3 ranks of 4 micro-batches.
+  LocalRun whole(3, 50, 12, 20);
+  LocalRun parts(3, 50, 12, 20, 0, true, /*accumulate=*/4);
+  ASSERT_TRUE(whole.Run().ok());
+  ASSERT_TRUE(parts.Run().ok());
+  for (size_t i = 0; i < whole.records.size(); ++i) {
+    EXPECT_NEAR(whole.records[i].loss(), parts.records[i].loss(), 1e-5);
+    EXPECT_EQ(whole.records[i].samples(), parts.records[i].samples());
+  }
+  for (size_t i = 0; i < whole.trainer->parameters().size(); ++i) {
+    EXPECT_NEAR(whole.trainer->parameters()[i], parts.trainer->parameters()[i], 1e-5);
+  }
+}
+
+TEST(TrainerTest, AccumulatedGradientsTravelOnceWithTheLastMicroBatch) {
+  LocalRun run(1, 6, 6, 1, 0, true, /*accumulate=*/3);
+  RecordingSynchronizer synchronizer;
+  synchronizer.model = &run.model;
+  ASSERT_TRUE(run.trainer->Start(&synchronizer).ok());
+  ASSERT_TRUE(run.trainer->Run([](const StepRecord&) { return absl::OkStatus(); }).ok());
+  EXPECT_EQ(synchronizer.submitted,
+            (std::vector<std::array<int64_t, 5>>{{1, 0, 0, 6, 1}, {1, 0, 1, 6, 4}}));
+  EXPECT_EQ(synchronizer.in_backward, std::vector<bool>(2, true)) << "they no longer overlap";
+  EXPECT_EQ(run.model.backwards, 3);
+}
+
+TEST(TrainerTest, RanksThatPlayAtOnceGiveTheBitsOfRanksInTurn) {
+  LocalRun in_turn(3, 50, 12, 20, 0, true, /*accumulate=*/2);
+  ASSERT_TRUE(in_turn.Run().ok());
+
+  const Dataset dataset = MakeDataset(50);
+  LinearModel models[3] = {LinearModel(kPixels), LinearModel(kPixels), LinearModel(kPixels)};
+  const BucketPlan plan = *BucketPlan::Create(models[0].Parameters(), 4, 4);
+  Trainer::Config config;
+  config.player.world_size = 3;
+  config.player.global_batch_size = 12;
+  config.player.accumulate = 2;
+  config.player.clock = [] { return absl::ZeroDuration(); };
+  config.hosted_ranks = Ranks(3);
+  config.steps = 20;
+  std::atomic<int> set_up{0};
+  config.set_up_thread = [&set_up] {
+    ++set_up;
+    return absl::OkStatus();
+  };
+  const auto trainer =
+      *Trainer::Create(config, &dataset, &plan, {&models[0], &models[1], &models[2]});
+  EXPECT_EQ(set_up, 3);
+  OptimizerConfig sgd;
+  sgd.learning_rate = 0.02;
+  LocalSummer::Config summer{3, plan};
+  summer.lent = true;
+  const auto synchronizer =
+      *SynchronousUpdate::Create({plan, Ranks(3), sgd, *LocalSummer::Create(std::move(summer))});
+  ASSERT_TRUE(trainer->Start(synchronizer.get()).ok());
+  std::vector<double> losses;
+  ASSERT_TRUE(trainer
+                  ->Run([&](const StepRecord& record) {
+                    losses.push_back(record.loss());
+                    return absl::OkStatus();
+                  })
+                  .ok());
+  EXPECT_EQ(Sha256Hex(trainer->parameters()), Sha256Hex(in_turn.trainer->parameters()));
+  for (size_t i = 0; i < losses.size(); ++i) EXPECT_EQ(losses[i], in_turn.records[i].loss());
+  models[1].fail_forward = absl::InternalError("forward of rank 1: no");
+  Trainer::Config again = config;
+  again.steps = 1;
+  const auto failing =
+      *Trainer::Create(again, &dataset, &plan, {&models[0], &models[1], &models[2]});
+  RecordingSynchronizer nobody;
+  ASSERT_TRUE(failing->Start(&nobody).ok());
+  EXPECT_EQ(failing->Run([](const StepRecord&) { return absl::OkStatus(); }),
+            absl::InternalError("forward of rank 1: no"));
 }
 
 TEST(EvaluationTest, RangesAddUpToTheWhole) {

@@ -46,10 +46,11 @@ class Sampler {
   std::vector<uint32_t> permutation_;
 };
 
-// What a rank scales its mean loss by, so that the sum over ranks is the mean over the global
-// batch, however unevenly its samples are spread. The one place where averaging is decided.
-inline double RankLossWeight(int64_t own_samples, int64_t global_samples) {
-  return static_cast<double>(own_samples) / static_cast<double>(global_samples);
+// What the mean loss over `samples` is scaled by, so that the sum over all parts of a batch is the
+// mean over its `of_samples`, however unevenly it was cut. The one place where averaging is
+// decided.
+inline double LossWeight(int64_t samples, int64_t of_samples) {
+  return static_cast<double>(samples) / static_cast<double>(of_samples);
 }
 
 }  // namespace ringside

@@ -17,23 +17,29 @@ absl::StatusOr<std::unique_ptr<LocalSummer>> LocalSummer::Create(Config config) 
         absl::StrCat("a local summer needs at least 1 rank, not ", config.world_size));
   }
   const int64_t elements = config.plan.total_elements();
-  std::vector<std::unique_ptr<Arena>> gradients(config.world_size);
-  for (std::unique_ptr<Arena>& arena : gradients) {
+  std::vector<std::unique_ptr<Arena>> copies(config.lent ? 0 : config.world_size);
+  for (std::unique_ptr<Arena>& arena : copies) {
     RINGSIDE_ASSIGN_OR_RETURN(arena, Arena::Create(elements, Arena::Placement::kHeap));
   }
   RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Arena> sums,
                             Arena::Create(elements, Arena::Placement::kHeap));
-  return absl::WrapUnique(
-      new LocalSummer(std::move(config), std::move(gradients), std::move(sums)));
+  return absl::WrapUnique(new LocalSummer(std::move(config), std::move(copies), std::move(sums)));
 }
 
-LocalSummer::LocalSummer(Config config, std::vector<std::unique_ptr<Arena>> gradients,
+LocalSummer::LocalSummer(Config config, std::vector<std::unique_ptr<Arena>> copies,
                          std::unique_ptr<Arena> sums)
     : config_(std::move(config)),
-      gradients_(std::move(gradients)),
+      copies_(std::move(copies)),
       sums_(std::move(sums)),
-      last_step_(gradients_.size() * config_.plan.size(), -1),
-      bucket_of_rank_(gradients_.size()) {}
+      last_step_(config_.plan.size(), std::vector<int64_t>(config_.world_size, -1)),
+      gradients_(config_.plan.size(), std::vector<absl::Span<const float>>(config_.world_size)) {
+  for (int bucket = 0; bucket < config_.plan.size(); ++bucket) {
+    const ElementRange& range = config_.plan.bucket(bucket);
+    for (size_t rank = 0; rank < copies_.size(); ++rank) {
+      gradients_[bucket][rank] = copies_[rank]->span().subspan(range.begin, range.length);
+    }
+  }
+}
 
 absl::Status LocalSummer::Check(const GradientBucket& bucket) const {
   const std::string what = absl::StrCat("gradients of rank ", bucket.rank, ", step ", bucket.step,
@@ -51,7 +57,7 @@ absl::Status LocalSummer::Check(const GradientBucket& bucket) const {
     return absl::FailedPreconditionError(
         absl::StrCat(what, ": ", bucket.gradients.size(), " elements, the plan says ", length));
   }
-  if (last_step_[bucket.rank * config_.plan.size() + bucket.bucket] >= bucket.step) {
+  if (last_step_[bucket.bucket][bucket.rank] >= bucket.step) {
     return absl::FailedPreconditionError(absl::StrCat(what, ": submitted before"));
   }
   return absl::OkStatus();
@@ -60,16 +66,20 @@ absl::Status LocalSummer::Check(const GradientBucket& bucket) const {
 void LocalSummer::Submit(const GradientBucket& bucket) {
   const absl::Status status = Check(bucket);
   if (!status.ok()) return Fail(status);
-  const ElementRange& range = config_.plan.bucket(bucket.bucket);
-  const auto target = gradients_[bucket.rank]->span().subspan(range.begin, range.length);
-  std::copy(bucket.gradients.begin(), bucket.gradients.end(), target.begin());
-  last_step_[bucket.rank * config_.plan.size() + bucket.bucket] = bucket.step;
+  if (config_.lent) {
+    gradients_[bucket.bucket][bucket.rank] = bucket.gradients;
+  } else {
+    const ElementRange& range = config_.plan.bucket(bucket.bucket);
+    std::copy(bucket.gradients.begin(), bucket.gradients.end(),
+              copies_[bucket.rank]->span().begin() + range.begin);
+  }
+  last_step_[bucket.bucket][bucket.rank] = bucket.step;
 }
 
 absl::Status LocalSummer::FirstMissing(int64_t step) const {
   for (int rank = 0; rank < config_.world_size; ++rank) {
     for (int bucket = 0; bucket < config_.plan.size(); ++bucket) {
-      const int64_t last = last_step_[rank * config_.plan.size() + bucket];
+      const int64_t last = last_step_[bucket][rank];
       if (last == step) continue;
       return absl::FailedPreconditionError(absl::StrCat(
           "step ", step, " cannot be summed: bucket ", bucket, " of rank ", rank,
@@ -88,10 +98,7 @@ absl::StatusOr<absl::Span<const float>> LocalSummer::Finish(int64_t step) {
   }
   for (int bucket = 0; bucket < config_.plan.size(); ++bucket) {
     const ElementRange& range = config_.plan.bucket(bucket);
-    for (int rank = 0; rank < config_.world_size; ++rank) {
-      bucket_of_rank_[rank] = gradients_[rank]->span().subspan(range.begin, range.length);
-    }
-    FoldInLawOrder(config_.wire_dtype, bucket_of_rank_,
+    FoldInLawOrder(config_.wire_dtype, gradients_[bucket],
                    sums_->span().subspan(range.begin, range.length));
   }
   return sums_->span();

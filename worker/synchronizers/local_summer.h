@@ -1,8 +1,9 @@
-// The strategy `local`: one process plays all ranks in turn. It is the oracle that the other
-// strategies are compared with.
+// The strategies of one process: `local`, which plays all ranks in turn and is the oracle that the
+// others are compared with, and `data_parallel`, which plays them at once, each on a thread.
 //
-// A played rank's gradients are overwritten as soon as the next rank is played, so Submit copies
-// each bucket into an arena of its rank; Finish folds them in law order.
+// Where ranks are played in turn, a rank's gradients are overwritten as soon as the next is played,
+// so Submit copies each bucket into an arena of its rank. Where they are played at once, each
+// rank's gradients stay where they are, and are lent. Finish folds them in law order.
 #ifndef RINGSIDE_WORKER_SYNCHRONIZERS_LOCAL_SUMMER_H_
 #define RINGSIDE_WORKER_SYNCHRONIZERS_LOCAL_SUMMER_H_
 
@@ -25,12 +26,16 @@ class LocalSummer final : public GradientSummer {
     BucketPlan plan;
     // Sums are those of a ring whose partial sums travel like this.
     WireDtype wire_dtype = WireDtype::kFloat32;
+    // Every rank has gradients of its own, which stay as they are until Finish has returned.
+    bool lent = false;
   };
 
-  // INVALID_ARGUMENT: world_size below 1. RESOURCE_EXHAUSTED: no memory for one arena a rank.
+  // INVALID_ARGUMENT: world_size below 1. RESOURCE_EXHAUSTED: no memory for
+  // the arenas.
   static absl::StatusOr<std::unique_ptr<LocalSummer>> Create(Config config);
 
-  // Any order of ranks and buckets.
+  // Any order of ranks and buckets. Different ranks may come from different threads, which Finish
+  // must be made to follow.
   void Submit(const GradientBucket& bucket) override;
   // FAILED_PRECONDITION: a bucket of some rank was not submitted for this step, was submitted
   // twice, or does not fit the plan. ABORTED and others: the cause given to Abort.
@@ -53,12 +58,13 @@ class LocalSummer final : public GradientSummer {
 
   // Constant after construction.
   const Config config_;
-  const std::vector<std::unique_ptr<Arena>> gradients_;  // by rank
+  const std::vector<std::unique_ptr<Arena>> copies_;  // by rank; none where gradients are lent
   const std::unique_ptr<Arena> sums_;
 
-  // Of the thread that submits and finishes.
-  std::vector<int64_t> last_step_;  // by rank * buckets + bucket; -1: never submitted
-  std::vector<absl::Span<const float>> bucket_of_rank_;  // scratch of Finish
+  // By bucket, then by rank. What is of a rank belongs to the thread that submits for it, and
+  // between steps to the one that finishes.
+  std::vector<std::vector<int64_t>> last_step_;                  // -1: never submitted
+  std::vector<std::vector<absl::Span<const float>>> gradients_;  // what is folded
 
   mutable Mutex mutex_;
   absl::Status status_ ABSL_GUARDED_BY(mutex_);

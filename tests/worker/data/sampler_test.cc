@@ -61,7 +61,7 @@ TEST(SamplerTest, TheLastBatchIsShorterAndWeightsAddUpToOne) {
     const Sampler::Share share = sampler.ShareOf(2, 3, rank);
     EXPECT_EQ(share.global_samples, 2);
     EXPECT_EQ(static_cast<int64_t>(share.indices.size()), expected[rank]);
-    weights += RankLossWeight(share.indices.size(), share.global_samples);
+    weights += LossWeight(share.indices.size(), share.global_samples);
   }
   EXPECT_EQ(weights, 1.0);
   EXPECT_EQ(sampler.ShareOf(3, 3, 0).epoch, 1);

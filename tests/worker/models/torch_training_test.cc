@@ -41,12 +41,12 @@ Outcome Train(const ModelConfig& config, int world_size) {
   const std::unique_ptr<Model> model = *CreateModel(config);
   const BucketPlan plan = *BucketPlan::Create(model->Parameters(), 100, 400);
   Trainer::Config trainer_config;
-  trainer_config.world_size = world_size;
+  trainer_config.player.world_size = world_size;
   for (int rank = 0; rank < world_size; ++rank) trainer_config.hosted_ranks.push_back(rank);
-  trainer_config.global_batch_size = 6;
+  trainer_config.player.global_batch_size = 6;
   trainer_config.epochs = 8;
-  trainer_config.clock = [] { return absl::ZeroDuration(); };
-  auto trainer = *Trainer::Create(trainer_config, &dataset, &plan, model.get());
+  trainer_config.player.clock = [] { return absl::ZeroDuration(); };
+  auto trainer = *Trainer::Create(trainer_config, &dataset, &plan, {model.get()});
   OptimizerConfig sgd;
   sgd.momentum = 0.5;
   auto synchronizer = *SynchronousUpdate::Create(

@@ -50,6 +50,21 @@ std::vector<float> Folded(WireDtype wire_dtype, const std::vector<std::vector<fl
   return expected;
 }
 
+TEST(LocalSummerTest, LentGradientsAreReadWhereTheyLie) {
+  std::vector<std::vector<float>> gradients = {{1, 2, 3, 4, 5}, {6, 7, 8, 9, 10}};
+  LocalSummer::Config config{2, TwoBuckets()};
+  config.lent = true;
+  const auto summer = *LocalSummer::Create(std::move(config));
+  for (int rank : {0, 1}) SubmitAll(summer.get(), 1, rank, gradients[rank]);
+  gradients[1][4] = 20;  // after it was submitted
+  const auto sums = summer->Finish(1);
+  ASSERT_TRUE(sums.ok()) << sums.status();
+  EXPECT_EQ(std::vector<float>(sums->begin(), sums->end()), Folded(WireDtype::kFloat32, gradients));
+  SubmitAll(summer.get(), 2, 0, gradients[0]);
+  EXPECT_THAT(std::string(summer->Finish(2).status().message()),
+              HasSubstr("bucket 0 of rank 1 was submitted for step 1"));
+}
+
 TEST(LocalSummerTest, FoldsEveryBucketInLawOrderAndRoundsAsTheRingDoes) {
   // Values whose sum depends on the order and on the rounding.
   const std::vector<std::vector<float>> gradients = {

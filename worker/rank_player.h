@@ -1,0 +1,108 @@
+// Plays one rank of a step: its share of the global batch, cut into micro-batches, goes through the
+// model, and its gradients are submitted bucket by bucket as they become complete.
+//
+// Free of LibTorch. Thread-compatible: one thread calls Play, and it is a thread that LibTorch was
+// configured on. A player may play several ranks in turn.
+#ifndef RINGSIDE_WORKER_RANK_PLAYER_H_
+#define RINGSIDE_WORKER_RANK_PLAYER_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "common/arena.h"
+#include "common/bucket_plan.h"
+#include "worker/data/dataset.h"
+#include "worker/data/sampler.h"
+#include "worker/models/bucket_tracker.h"
+#include "worker/models/model.h"
+#include "worker/synchronizers/gradient_synchronizer.h"
+
+namespace ringside {
+
+class RankPlayer {
+ public:
+  // What a rank's gradient is the gradient of: its part of the mean over the global batch, so that
+  // the sum over ranks is the mean; its own mean (asynchronous servers); or its part of a full
+  // batch of all ranks, which the server scales to the samples that count (backup workers).
+  enum class Scale { kShareOfGlobalBatch, kOwnMean, kShareOfFullBatch };
+
+  struct Config {
+    int world_size = 1;
+    int64_t global_batch_size = 1;  // of all ranks and all micro-batches
+    int64_t seed = 1;               // of shuffling
+    // Micro-batches a step. Their gradients are added up and travel once, with the last.
+    int accumulate = 1;
+    Scale scale = Scale::kShareOfGlobalBatch;
+    bool overlap = true;  // false: buckets are submitted when backward has ended, none before
+    // The synchronizer may want to let neighbours read the gradients.
+    Arena::Placement gradient_placement = Arena::Placement::kHeap;
+    std::function<absl::Duration()> clock;  // monotonic; any origin
+  };
+
+  // What one rank did in one step.
+  struct Turn {
+    int64_t epoch = 0;
+    int64_t samples = 0;
+    int64_t global_samples = 0;
+    double loss = 0;  // this rank's part of the mean over the global batch
+    absl::Duration data;
+    absl::Duration forward;
+    absl::Duration backward;
+  };
+
+  // Allocates gradients and batches, and binds the model to `parameters`. All pointers are borrowed
+  // and must outlive the player. INVALID_ARGUMENT: an empty data set or batch, or the length of
+  // `parameters` is not the model's.
+  static absl::StatusOr<std::unique_ptr<RankPlayer>> Create(Config config, const Dataset* data,
+                                                            const BucketPlan* plan, Model* model,
+                                                            absl::Span<float> parameters);
+
+  // Where buckets go from now on. Borrowed.
+  void Attach(GradientSynchronizer* synchronizer) { synchronizer_ = synchronizer; }
+
+  // Submits every bucket of `rank`, in order. `last`: nobody in this process plays after it. The
+  // error is the model's.
+  absl::StatusOr<Turn> Play(int64_t step, int rank, bool last);
+
+  int64_t steps_per_epoch() const { return sampler_.steps_per_epoch(); }
+  // Of the rank that was played last.
+  const Arena& gradients() const { return *gradients_; }
+
+ private:
+  RankPlayer(Config config, const Dataset* data, const BucketPlan* plan, Model* model,
+             Sampler sampler, std::unique_ptr<Arena> gradients);
+
+  absl::Status PlayMicroBatch(absl::Span<const uint32_t> indices, bool last, Turn* turn);
+  // Of a micro-batch's mean loss, in the rank's gradient.
+  double GradientWeight(int64_t samples, const Turn& turn) const;
+  void Submit(int bucket);
+
+  // Constant after construction.
+  const Config config_;
+  const Dataset* const data_;
+  const BucketPlan* const plan_;
+  Model* const model_;
+  const std::unique_ptr<Arena> gradients_;
+
+  Sampler sampler_;
+  BucketTracker tracker_;
+  GradientSynchronizer* synchronizer_ = nullptr;
+  std::vector<float> images_;  // of the largest micro-batch
+  std::vector<int64_t> labels_;
+  // Of the turn that is being played.
+  int64_t step_ = 0;
+  int rank_ = 0;
+  int64_t samples_ = 0;
+  bool submitting_ = false;  // the last micro-batch: gradients that are complete can go
+  bool after_backward_ = false;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_WORKER_RANK_PLAYER_H_
