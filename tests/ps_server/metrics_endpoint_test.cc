@@ -2,38 +2,19 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <poll.h>
 
 #include <atomic>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "common/network/socket.h"
+#include "tests/testing/http_get.h"
 
 namespace ringside {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-// What the endpoint answers to one request, up to the end of the connection.
-std::string Fetch(int port, const std::string& path) {
-  auto socket = Socket::Connect({"127.0.0.1", port}, absl::Now() + absl::Seconds(30));
-  if (!socket.ok()) return std::string(socket.status().message());
-  const std::string request = absl::StrCat("GET ", path, " HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n");
-  iovec piece = {const_cast<char*>(request.data()), request.size()};
-  const auto written = (*socket)->TryWrite({&piece, 1});
-  if (!written.ok() || written->bytes != request.size()) return "the request was not taken";
-  std::string answer;
-  while (true) {
-    pollfd waiting = {(*socket)->fd(), POLLIN, 0};
-    if (poll(&waiting, 1, 30000) != 1) return absl::StrCat(answer, "(no end)");
-    uint8_t buffer[4096];
-    const auto read = (*socket)->TryRead(absl::MakeSpan(buffer));
-    if (!read.ok()) return answer;
-    answer.append(reinterpret_cast<char*>(buffer), read->bytes);
-  }
-}
 
 std::unique_ptr<MetricsEndpoint> AnyPort() {
   auto endpoint = MetricsEndpoint::Create("127.0.0.1", 0);
@@ -52,22 +33,22 @@ TEST(MetricsEndpointTest, ServesWhatTheSnapshotHolds) {
     metrics.account.frames = ++frames;
     return metrics;
   });
-  const std::string first = Fetch(endpoint->port(), "/metrics");
+  const std::string first = HttpGet(endpoint->port(), "/metrics");
   EXPECT_THAT(first, StartsWith("HTTP/1.1 200 OK\r\n"));
   EXPECT_THAT(first, HasSubstr("Content-Type: text/plain"));
   EXPECT_THAT(first, HasSubstr("\nringside_ps_frames_total{shard=\"1\"} 1\n"));
-  EXPECT_THAT(Fetch(endpoint->port(), "/metrics"),
+  EXPECT_THAT(HttpGet(endpoint->port(), "/metrics"),
               HasSubstr("\nringside_ps_frames_total{shard=\"1\"} 2\n"));
 }
 
 TEST(MetricsEndpointTest, HasNothingElseAndNothingBeforeItServes) {
   const auto endpoint = AnyPort();
   ASSERT_NE(endpoint, nullptr);
-  EXPECT_THAT(Fetch(endpoint->port(), "/metrics"), StartsWith("HTTP/1.0 404 "));
+  EXPECT_THAT(HttpGet(endpoint->port(), "/metrics"), StartsWith("HTTP/1.0 404 "));
   endpoint->Serve([] { return ShardMetrics(); });
-  EXPECT_THAT(Fetch(endpoint->port(), "/metrics"), StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(HttpGet(endpoint->port(), "/metrics"), StartsWith("HTTP/1.1 200 "));
   for (const char* path : {"/", "/etc/passwd", "/../CMakeCache.txt"})
-    EXPECT_THAT(Fetch(endpoint->port(), path), StartsWith("HTTP/1.0 404 ")) << path;
+    EXPECT_THAT(HttpGet(endpoint->port(), path), StartsWith("HTTP/1.0 404 ")) << path;
 }
 
 TEST(MetricsEndpointTest, NamesAPortThatIsTaken) {
