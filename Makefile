@@ -7,12 +7,14 @@ SOURCES = $(shell git ls-files '*.h' '*.cc')
 DEMO_OUT ?= results/demo
 BENCH_OUT ?= results/bench
 
-.PHONY: demo test bench sanitize thread-safety format check-format packages build clean help
+.PHONY: demo test test-python bench training-bench sanitize thread-safety format check-format packages build clean help
 
 help:
 	@echo "make demo      train real MNIST with ps, ring and local, compare them, write $(DEMO_OUT)/report.html"
 	@echo "make test      build everything and run every test"
+	@echo "make test-python   install what some tests read our files back with, from PyPI into build/python"
 	@echo "make bench     kernels, then all-reduce and the parameter server against other libraries and the machine's limits"
+	@echo "make training-bench  step time and samples/s against Python's torch with DistributedDataParallel"
 	@echo "make sanitize  core tests under ASan + UBSan and under TSan"
 	@echo "make thread-safety | format | check-format | packages | build | clean"
 
@@ -37,10 +39,19 @@ demo: build
 test: build
 	ctest --preset release -j $(JOBS)
 
+# What some tests read our files back with; they skip without it.
+test-python:
+	python3 -m venv build/python
+	build/python/bin/pip install -q -r tests/requirements.txt
+
 bench: build
 	$(BUILD)/bin/kernels_benchmark
 	$(BUILD)/bin/allreduce_bench --targets --out=$(BENCH_OUT)
 	$(BUILD)/bin/ps_bench --targets --out=$(BENCH_OUT)-ps
+
+training-bench: build
+	@mkdir -p results
+	/usr/bin/python3 experiments/pytorch/compare.py --build=$(BUILD) --stock --out=$(BENCH_OUT)-training.json
 
 sanitize: packages
 	cmake --preset asan-ubsan

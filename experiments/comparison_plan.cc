@@ -29,6 +29,9 @@ absl::StatusOr<std::vector<ComparisonStep>> PlanComparison(const ExperimentConfi
     RINGSIDE_ASSIGN_OR_RETURN(step.job.batch_size,
                               experiment.BatchSize(base.batch_size, planned.workers));
     step.job.out = absl::StrCat(base.out, "/runs/", FolderName(planned));
+    if (!base.tensorboard_dir.empty()) {
+      step.job.tensorboard_dir = absl::StrCat(base.tensorboard_dir, "/", FolderName(planned));
+    }
     step.title = absl::StrCat("[", steps.size() + 1, "/", order.size(), "] ", Title(planned));
     RINGSIDE_RETURN_IF_ERROR(step.job.Validate());
     RINGSIDE_RETURN_IF_ERROR(RequireLaunchable(step.job));

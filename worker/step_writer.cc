@@ -1,13 +1,10 @@
 #include "worker/step_writer.h"
 
 #include <google/protobuf/descriptor.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "absl/memory/memory.h"
@@ -15,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "common/check.h"
 #include "common/status_macros.h"
+#include "worker/writable_folder.h"
 
 namespace ringside {
 namespace {
@@ -32,23 +30,8 @@ std::string Number(double value) {
 }  // namespace
 
 absl::Status PrepareOutputFolder(const std::string& out) {
-  std::error_code error;
-  std::filesystem::create_directories(StepsFolder(out), error);
-  if (error) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--out=", out, ": cannot make this folder: ", error.message()));
-  }
-  for (const std::string& folder : {out, StepsFolder(out)}) {
-    const std::string probe = absl::StrCat(folder, "/.probe-", getpid());
-    FILE* const file = std::fopen(probe.c_str(), "w");
-    if (file == nullptr) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--out=", out, ": cannot write there: ", strerror(errno)));
-    }
-    std::fclose(file);
-    std::remove(probe.c_str());
-  }
-  return absl::OkStatus();
+  RINGSIDE_RETURN_IF_ERROR(RequireWritableFolder("out", out, out));
+  return RequireWritableFolder("out", out, StepsFolder(out));
 }
 
 std::string ToJsonLine(const StepRecord& record) {

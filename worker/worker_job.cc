@@ -23,6 +23,7 @@
 #include "worker/models/torch_runtime.h"
 #include "worker/run_result.h"
 #include "worker/step_writer.h"
+#include "worker/writable_folder.h"
 
 namespace ringside {
 namespace {
@@ -92,6 +93,10 @@ absl::Status WorkerJob::Prepare() {
   auto factory = SynchronizerFactory::Create(config_);
   RINGSIDE_RETURN_IF_ERROR(AsBadInput(factory.status()));
   factory_ = std::move(*factory);
+  if (config_.rank == 0 && !config_.job.tensorboard_dir.empty()) {
+    RINGSIDE_RETURN_IF_ERROR(RequireWritableFolder("tensorboard_dir", config_.job.tensorboard_dir,
+                                                   config_.job.tensorboard_dir));
+  }
   return config_.job.out.empty() ? absl::OkStatus() : PrepareOutputFolder(config_.job.out);
 }
 
@@ -160,7 +165,7 @@ absl::Status WorkerJob::TrainAndReport() {
     (*result_.mutable_process()->mutable_facts())["recoveries"] =
         absl::StrCat(client_->current_membership().recovery());
   }
-  if (config_.job.evaluate) {
+  if (workload_->test.has_value()) {
     RINGSIDE_ASSIGN_OR_RETURN(*result_.mutable_evaluation(), Evaluate());
   }
   return Report();
@@ -172,6 +177,9 @@ absl::Status WorkerJob::Train() {
   std::unique_ptr<StepWriter> steps;
   if (!config_.job.out.empty()) {
     RINGSIDE_ASSIGN_OR_RETURN(steps, StepWriter::Create(config_.job.out, config_.rank));
+  }
+  if (config_.rank == 0 && !config_.job.tensorboard_dir.empty()) {
+    RINGSIDE_ASSIGN_OR_RETURN(events_, TrainingEvents::Create(config_.job, absl::Now()));
   }
   if (client_ != nullptr) {
     RINGSIDE_RETURN_IF_ERROR(
@@ -208,6 +216,7 @@ absl::Status WorkerJob::OnStep(StepWriter* steps, const StepRecord& record) {
     LogInfo(absl::StrFormat("step %d of %d, epoch %d, own part of the loss %.4f", record.step(),
                             trainer_->total_steps(), record.epoch(), record.loss()));
   }
+  if (events_ != nullptr) RINGSIDE_RETURN_IF_ERROR(events_->OnStep(record, now));
   return steps == nullptr ? absl::OkStatus() : steps->Append(record);
 }
 
@@ -263,7 +272,10 @@ absl::Status WorkerJob::Report() {
                             100 * result.evaluation().accuracy(), result.evaluation().correct(),
                             result.evaluation().samples()));
   }
-  return config_.job.out.empty() ? absl::OkStatus() : WriteRunResult(result, config_.job.out);
+  if (!config_.job.out.empty()) {
+    RINGSIDE_RETURN_IF_ERROR(WriteRunResult(result, config_.job.out));
+  }
+  return events_ == nullptr ? absl::OkStatus() : events_->OnEnd(result, absl::Now());
 }
 
 absl::Status WorkerJob::Leave(absl::Status status) {

@@ -14,6 +14,7 @@
 #include "results.pb.h"
 #include "worker/step_writer.h"
 #include "worker/synchronizer_factory.h"
+#include "worker/training_events.h"
 #include "worker/verdict_watch.h"
 #include "worker/worker_config.h"
 #include "worker/workload.h"
@@ -58,6 +59,7 @@ class WorkerJob {
   std::unique_ptr<VerdictWatch> watch_;
   std::unique_ptr<CoordinatorClient> client_;  // null: this process is the whole job
 
+  std::unique_ptr<TrainingEvents> events_;  // null: not rank 0, or not wanted
   Progress progress_;
   WorkerResult result_;
   absl::Time last_logged_;

@@ -1,19 +1,38 @@
 #include "worker/workload.h"
 
+#include <random>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "worker/models/model_factory.h"
+#include "worker/models/shapes_model.h"
 #include "worker/models/torch_runtime.h"
 
 namespace ringside {
 namespace {
 
+// As many samples as MNIST, with nothing in them but labels, of which the model makes gradients.
+absl::StatusOr<Dataset> MakeShapesDataset(const JobConfig& job) {
+  constexpr int64_t kSamples = 60000;
+  std::mt19937_64 generator(static_cast<uint64_t>(job.seed));
+  std::vector<uint8_t> labels(kSamples);
+  for (uint8_t& label : labels) label = static_cast<uint8_t>(generator() % Dataset::kClasses);
+  return Dataset::Create("--model=shapes", 1, 1, std::vector<uint8_t>(kSamples), std::move(labels));
+}
+
 absl::StatusOr<Dataset> LoadDataset(const JobConfig& job, Split split) {
+  if (job.model == "shapes") return MakeShapesDataset(job);
   if (job.dataset == "mnist") return Dataset::LoadMnist(job.data_dir, split);
   return absl::InvalidArgumentError(
       absl::StrCat("--dataset=", job.dataset, ": must be one of mnist"));
+}
+
+absl::StatusOr<std::unique_ptr<Model>> MakeModel(const JobConfig& job, const Dataset& training) {
+  if (job.model == "shapes") return ShapesModel::Create(job.model_args, job.seed);
+  return CreateModel(
+      {job.model, job.hidden, training.rows(), training.columns(), Dataset::kClasses, job.seed});
 }
 
 }  // namespace
@@ -21,15 +40,13 @@ absl::StatusOr<Dataset> LoadDataset(const JobConfig& job, Split split) {
 absl::StatusOr<std::unique_ptr<Workload>> Workload::Load(const JobConfig& job) {
   RINGSIDE_ASSIGN_OR_RETURN(Dataset training, LoadDataset(job, Split::kTraining));
   absl::optional<Dataset> test;
-  if (job.evaluate) {
+  if (job.evaluate && job.model != "shapes") {  // which is never right or wrong
     RINGSIDE_ASSIGN_OR_RETURN(test, LoadDataset(job, Split::kTest));
   }
   RINGSIDE_ASSIGN_OR_RETURN(auto facts, ConfigureTorch(job.threads));
   std::vector<std::unique_ptr<Model>> models(job.plays_at_once() ? job.workers : 1);
   for (std::unique_ptr<Model>& model : models) {
-    RINGSIDE_ASSIGN_OR_RETURN(
-        model, CreateModel({job.model, job.hidden, training.rows(), training.columns(),
-                            Dataset::kClasses, job.seed}));
+    RINGSIDE_ASSIGN_OR_RETURN(model, MakeModel(job, training));
   }
   RINGSIDE_ASSIGN_OR_RETURN(
       BucketPlan plan,

@@ -120,7 +120,7 @@ const std::vector<std::string>& KnownRingLinks() {
 }
 
 const std::vector<std::string>& KnownModels() {
-  static const auto* known = new std::vector<std::string>{"mlp", "lenet"};
+  static const auto* known = new std::vector<std::string>{"mlp", "lenet", "shapes"};
   return *known;
 }
 
@@ -223,6 +223,7 @@ std::map<std::string, std::string> JobConfig::SharedSettings() const {
       {"segment_bytes", absl::StrCat(segment_bytes)},
       {"malloc", malloc},
       {"model", model},
+      {"model_args", model_args},
       {"hidden", absl::StrJoin(hidden, ",")},
       {"dataset", dataset},
       {"batch_size", absl::StrCat(batch_size)},
@@ -259,6 +260,7 @@ std::vector<std::string> JobConfig::ToFlags() const {
   values["data_dir"] = data_dir;
   values["out"] = out;
   values["snapshot_dir"] = snapshot_dir;
+  values["tensorboard_dir"] = tensorboard_dir;
   values["trial"] = absl::StrCat(trial);
   values["lease"] = absl::FormatDuration(lease);
   values["step_timeout"] = absl::FormatDuration(step_timeout);

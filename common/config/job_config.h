@@ -44,7 +44,8 @@ struct JobConfig {
   std::string malloc = "tuned";  // tuned, stock: whether freed memory is kept
 
   // What is trained.
-  std::string model = "mlp";                 // mlp, lenet
+  std::string model = "mlp";                 // mlp, lenet, shapes
+  std::string model_args;                    // key=value,... of the model
   std::vector<int64_t> hidden = {256, 128};  // hidden layers of the mlp
   std::string dataset = "mnist";
   std::string data_dir = "data/mnist10k";
@@ -69,6 +70,7 @@ struct JobConfig {
 
   // Where results go; empty: nowhere.
   std::string out;
+  std::string tensorboard_dir;  // of rank 0's event files for TensorBoard; empty: none
   // Used by ps alone: shards save their state after every so many steps, so that a replaced one
   // goes on from there; 0: never.
   int64_t snapshot_steps = 0;
@@ -98,8 +100,8 @@ struct JobConfig {
   int64_t global_batch_size() const { return int64_t{batch_size} * workers * accumulate; }
 
   // Flag name -> value, everything that must agree between the workers of a job. What may differ
-  // between processes (out, data_dir, snapshot_dir, deadlines of joining, what the coordinator
-  // alone acts on) is not in it.
+  // between processes (out, data_dir, snapshot_dir, tensorboard_dir, deadlines of joining, what the
+  // coordinator alone acts on) is not in it.
   std::map<std::string, std::string> SharedSettings() const;
   // Every flag of the job as arguments for a child process.
   std::vector<std::string> ToFlags() const;

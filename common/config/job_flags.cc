@@ -80,7 +80,13 @@ ABSL_FLAG(std::string, grpc_tx_zerocopy, OnOff(Defaults().grpc.tx_zerocopy),
           "on or off: MSG_ZEROCOPY on TCP");
 ABSL_FLAG(std::string, malloc, Defaults().malloc,
           "tuned (memory is never given back to the system) or stock");
-ABSL_FLAG(std::string, model, Defaults().model, "mlp or lenet");
+ABSL_FLAG(std::string, model, Defaults().model,
+          "mlp, lenet, or shapes: gradients of any sizes without a model, and a stated time to "
+          "compute");
+ABSL_FLAG(std::string, model_args, Defaults().model_args,
+          "key=value,... of the model. shapes: preset=NAME (resnet18, resnet50, resnet101, vgg16, "
+          "deeplabv3_resnet101, gpt2) or file=PATH (a name and extents a line), compute_ms=X, "
+          "compute=sleep|spin, seed=N");
 ABSL_FLAG(std::vector<std::string>, hidden, Texts(Defaults().hidden),
           "widths of the hidden layers of the mlp, e.g. 256,128");
 ABSL_FLAG(std::string, dataset, Defaults().dataset, "mnist");
@@ -126,6 +132,9 @@ ABSL_FLAG(int, restart_shards, Defaults().restart_shards,
           "how many losses of shards the job survives, of all together: each is started again (by "
           "hand where no launcher does it) and must join within --join_timeout");
 ABSL_FLAG(std::string, out, Defaults().out, "folder for results; created if missing");
+ABSL_FLAG(std::string, tensorboard_dir, Defaults().tensorboard_dir,
+          "folder of rank 0's event files for TensorBoard; created if missing; `ringside compare` "
+          "makes a folder in it for each run; empty: none");
 ABSL_FLAG(int64_t, snapshot_steps, Defaults().snapshot_steps,
           "shards save their state after every so many steps (strategy ps); 0: never");
 ABSL_FLAG(std::string, snapshot_dir, Defaults().snapshot_dir,
@@ -226,6 +235,7 @@ absl::StatusOr<JobConfig> JobConfigFromFlags(int workers) {
   RINGSIDE_ASSIGN_OR_RETURN(config.grpc, GrpcTuningFromFlags());
   config.malloc = absl::GetFlag(FLAGS_malloc);
   config.model = absl::GetFlag(FLAGS_model);
+  config.model_args = absl::GetFlag(FLAGS_model_args);
   RINGSIDE_ASSIGN_OR_RETURN(config.hidden, Numbers<int64_t>("hidden", absl::GetFlag(FLAGS_hidden)));
   config.dataset = absl::GetFlag(FLAGS_dataset);
   config.data_dir = absl::GetFlag(FLAGS_data_dir);
@@ -256,6 +266,7 @@ absl::StatusOr<JobConfig> JobConfigFromFlags(int workers) {
   config.join_timeout = absl::GetFlag(FLAGS_join_timeout);
   config.restart_shards = absl::GetFlag(FLAGS_restart_shards);
   config.out = absl::GetFlag(FLAGS_out);
+  config.tensorboard_dir = absl::GetFlag(FLAGS_tensorboard_dir);
   config.snapshot_steps = absl::GetFlag(FLAGS_snapshot_steps);
   config.snapshot_dir = absl::GetFlag(FLAGS_snapshot_dir);
   config.trial = absl::GetFlag(FLAGS_trial);

@@ -105,8 +105,8 @@ std::string CheckGrid(const std::vector<RunResult>& runs) {
 // Settings that a comparison is about, and those that only say where files lie or how long to wait.
 bool MayDiffer(const std::string& setting) {
   static const auto* names = new std::set<std::string>{
-      "strategy", "schedule", "device",   "workers", "ps_shards",    "batch_size",
-      "trial",    "out",      "data_dir", "lease",   "step_timeout", "join_timeout"};
+      "strategy", "schedule", "device", "workers",      "ps_shards",    "batch_size",     "trial",
+      "out",      "data_dir", "lease",  "step_timeout", "join_timeout", "tensorboard_dir"};
   const std::vector<std::string>& of_servers = ServerSettings();
   return names->count(setting) > 0 ||
          std::find(of_servers.begin(), of_servers.end(), setting) != of_servers.end();

@@ -32,6 +32,20 @@ TEST(ComparisonPlanTest, FixesTheGlobalBatchAndNamesTheFolders) {
   EXPECT_EQ(third.job.batch_size, 16);
 }
 
+TEST(ComparisonPlanTest, EachRunHasItsOwnFolderForTensorBoard) {
+  ExperimentConfig experiment;
+  experiment.strategies = {"ring", "local"};
+  experiment.worker_counts = {2};
+  experiment.trials = 1;
+  JobConfig base = Base();
+  EXPECT_EQ((*PlanComparison(experiment, base))[0].job.tensorboard_dir, "");
+  base.tensorboard_dir = "events";
+  const auto steps = PlanComparison(experiment, base);
+  ASSERT_TRUE(steps.ok()) << steps.status();
+  EXPECT_EQ((*steps)[0].job.tensorboard_dir, "events/ring-w2-t1");
+  EXPECT_EQ((*steps)[1].job.tensorboard_dir, "events/local-w2-t1");
+}
+
 TEST(ComparisonPlanTest, RefusesBadJobsAndBadExperiments) {
   ExperimentConfig experiment;
   JobConfig base = Base();

@@ -31,7 +31,7 @@ TEST(JobConfigTest, EveryErrorNamesFlagValueAndWhatIsAllowed) {
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.strategy = "tree"; }),
             "--strategy=tree: must be one of ps, ring, local, nccl");
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.model = "vgg"; }),
-            "--model=vgg: must be one of mlp, lenet");
+            "--model=vgg: must be one of mlp, lenet, shapes");
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.dataset = "x"; }), "--dataset=x: must be one of mnist");
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.workers = 0; }),
             "--workers=0: must be at least 1 and at most 1024");
@@ -195,6 +195,9 @@ TEST(JobConfigTest, AChildReadsBackWhatItsParentWrote) {
   config.out = "a folder";
   config.snapshot_steps = 50;
   config.snapshot_dir = "another";
+  config.tensorboard_dir = "a third";
+  config.model = "shapes";
+  config.model_args = "preset=gpt2,compute_ms=2.5";
   config.trial = 2;
   const std::vector<std::string> flags = config.ToFlags();
   std::vector<const char*> argv = {"worker"};
