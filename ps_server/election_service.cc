@@ -22,14 +22,16 @@ class ElectionService::Stream final : public grpc::ServerWriteReactor<StepElecti
     MutexLock lock(&mutex_);
     return admitted_;
   }
+  // Nothing more may be started on a stream that is ending: its follower gave up, or was refused.
   void Admit() {
     MutexLock lock(&mutex_);
+    if (end_.has_value()) return;
     admitted_ = true;
     StartSendInitialMetadata();
   }
   void Tell(const StepElection& election) {
     MutexLock lock(&mutex_);
-    if (finished_) return;
+    if (end_.has_value()) return;
     outgoing_.push_back(election);
     if (outgoing_.size() == 1) StartWrite(&outgoing_.front());
   }
@@ -74,7 +76,7 @@ class ElectionService::Stream final : public grpc::ServerWriteReactor<StepElecti
 
   Mutex mutex_;
   bool admitted_ ABSL_GUARDED_BY(mutex_) = false;
-  bool finished_ ABSL_GUARDED_BY(mutex_) = false;
+  bool finished_ ABSL_GUARDED_BY(mutex_) = false;              // never without end_
   std::deque<StepElection> outgoing_ ABSL_GUARDED_BY(mutex_);  // the first is being written
   absl::optional<grpc::Status> end_ ABSL_GUARDED_BY(mutex_);
 };

@@ -1,11 +1,6 @@
 // `ps_server`: one shard of the parameter server of a job with --strategy=ps.
 
-#include <signal.h>
-
 #include <cstdio>
-#include <cstdlib>
-#include <memory>
-#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "common/config/flag_parser.h"
@@ -16,6 +11,7 @@
 #include "common/status_macros.h"
 #include "ps_server/server_config.h"
 #include "ps_server/shard_process.h"
+#include "ps_server/termination_signal.h"
 
 namespace {
 
@@ -45,21 +41,6 @@ absl::StatusOr<ringside::ServerConfig> ConfigFrom(const ringside::CommandLine& c
                                     command_line.Has("ps_shards"), environment);
 }
 
-// SIGTERM is an event to wait for, in a thread of its own, so that what is kept can be saved. Call
-// before any other thread exists.
-void EndOnSignal(const std::weak_ptr<ringside::ShardProcess>& process) {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  std::thread([signals, process] {
-    int signal = 0;
-    sigwait(&signals, &signal);
-    if (const auto running = process.lock()) running->Terminate();
-    std::_Exit(128 + SIGTERM);
-  }).detach();
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -74,7 +55,7 @@ int main(int argc, char** argv) {
   if (!config.ok()) return ringside::ExitStatus(config.status());
   ringside::SetUpAllocator(config->malloc);
   ringside::SetLogName(absl::StrCat("shard ", config->shard));
-  const auto process = std::make_shared<ringside::ShardProcess>(*config);
-  EndOnSignal(process);
-  return ringside::ExitStatus(process->Run());
+  ringside::ShardProcess process(*config);
+  const ringside::TerminationSignal signal([&process] { process.Terminate(); });
+  return ringside::ExitStatus(process.Run());
 }

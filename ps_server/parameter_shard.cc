@@ -30,6 +30,19 @@ absl::StatusOr<std::unique_ptr<ParameterShard>> ParameterShard::Create(Config co
   return absl::InternalError("a mode of the parameter server that does not exist");
 }
 
+ParameterShard::Statistics& ParameterShard::Statistics::operator+=(const Statistics& other) {
+  pushes += other.pushes;
+  answers += other.answers;
+  updates += other.updates;
+  late_pushes += other.late_pushes;
+  // Empty where nothing has been added up yet, and in modes that have none.
+  if (staleness.size() < other.staleness.size()) staleness.resize(other.staleness.size(), 0);
+  for (size_t missed = 0; missed < other.staleness.size(); ++missed) {
+    staleness[missed] += other.staleness[missed];
+  }
+  return *this;
+}
+
 ParameterShard::ParameterShard(const Config& config)
     : layout_(config.layout),
       shard_(config.shard),

@@ -104,6 +104,8 @@ class ParameterShard {
     int64_t updates = 0;             // by the optimizer, in units
     int64_t late_pushes = 0;         // steps of a worker that did not count, in backup mode
     std::vector<int64_t> staleness;  // units by the updates that they missed; the last: and more
+
+    Statistics& operator+=(const Statistics& other);
   };
 
   // The shard of the policy's mode. INVALID_ARGUMENT: see ShardLayout::Validate, or a policy,

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "common/check.h"
 #include "common/status_macros.h"
 #include "common/suspects.h"
 
@@ -16,12 +17,27 @@ ShardExecutor::ShardExecutor(Config config, std::unique_ptr<ParameterShard> shar
       streams_(streams),
       shard_(std::move(shard)),
       ended_(config.world_size, false),
-      first_step_(shard_->open_step()),
-      thread_([this] { Run(); }) {}
+      first_step_(shard_->open_step()) {
+  PublishAccount();
+  thread_ = std::thread([this] { Run(); });
+}
 
 ShardExecutor::~ShardExecutor() {
   Stop(absl::CancelledError(absl::StrCat("shard ", config_.shard, " is shut down")));
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
+}
+
+ShardExecutor::Account& ShardExecutor::Account::operator+=(const Account& later) {
+  steps += later.steps;
+  broadcasts += later.broadcasts;
+  open_step = later.open_step;
+  fold_time += later.fold_time;
+  serialise_time += later.serialise_time;
+  queue_time += later.queue_time;
+  frames += later.frames;
+  statistics += later.statistics;
+  units = later.units;
+  return *this;
 }
 
 void ShardExecutor::PushFrame(const FrameHeader& header, FramePayload payload) {
@@ -58,6 +74,16 @@ ShardExecutor::Account ShardExecutor::account() const {
   return account_;
 }
 
+void ShardExecutor::ReleaseShard() {
+  {
+    MutexLock lock(&mutex_);
+    RINGSIDE_CHECK(outcome_.has_value());
+  }
+  if (thread_.joinable()) thread_.join();
+  shard_.reset();
+  results_.clear();
+}
+
 void ShardExecutor::Run() {
   std::vector<Event> batch;
   absl::Status failure;
@@ -82,6 +108,8 @@ void ShardExecutor::PublishAccount() {
   MutexLock lock(&mutex_);
   account_ = own_account_;
   account_.steps = static_cast<int64_t>(shard_->open_step() - first_step_);
+  account_.broadcasts = first_step_ == 0 && account_.steps > 0 ? 1 : 0;
+  account_.open_step = static_cast<int64_t>(shard_->open_step());
   account_.statistics = shard_->statistics();
   account_.units = shard_->table().size();
 }

@@ -56,15 +56,20 @@ class ShardExecutor {
     std::function<absl::Status(uint64_t step, ParameterShard* shard)> step_closed = nullptr;
   };
 
-  // What the shard did.
+  // What the shard did, or several did, one after the other.
   struct Account {
-    int64_t steps = 0;  // closed, the broadcast of the initial parameters included
+    int64_t steps = 0;       // closed, the broadcast of the initial parameters included
+    int64_t broadcasts = 0;  // of those
+    int64_t open_step = 0;   // that waits for gradients; the last shard's
     absl::Duration fold_time;
     absl::Duration serialise_time;  // building replies and handing them to the streams
     absl::Duration queue_time;      // of all frames together, from their arrival to their turn
     int64_t frames = 0;
     ParameterShard::Statistics statistics;
     int units = 0;  // of the shard
+
+    // `later` is of a shard with the same units that came after.
+    Account& operator+=(const Account& later);
   };
 
   // `streams` outlives the executor.
@@ -91,6 +96,9 @@ class ShardExecutor {
   absl::Status Await();
   // So far; complete once Await has returned.
   Account account() const;
+  // Frees the shard and all it holds. REQUIRES: Await has returned. Streams may still refer to the
+  // executor, and frames that they hand over are dropped.
+  void ReleaseShard();
 
  private:
   struct Frame {
@@ -125,8 +133,8 @@ class ShardExecutor {
   const Config config_;
   Streams* const streams_;
 
-  // Used by the thread alone.
-  const std::unique_ptr<ParameterShard> shard_;
+  // Used by the thread alone, and once it has ended by ReleaseShard.
+  std::unique_ptr<ParameterShard> shard_;
   std::vector<ParameterShard::Result> results_;
   std::vector<bool> ended_;                          // by worker, in good order
   absl::Time waits_since_ = absl::InfiniteFuture();  // since when a worker has waited for others

@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "common/coordinator/recovery_meeting.h"
 #include "common/logging.h"
 #include "common/network/bind_address.h"
 #include "common/network/host_identity.h"
@@ -48,8 +47,7 @@ ShardProcess::~ShardProcess() {
     client_->SetReplacementHandler(nullptr);
   }
   follower_.reset();
-  client_.reset();  // its verdict handler refers to the executor
-  executors_.clear();
+  client_.reset();
 }
 
 absl::Status ShardProcess::Run() {
@@ -125,19 +123,15 @@ absl::Status ShardProcess::Serve() {
   maker.on_election = [this](const ParameterShard::Election& election) {
     elections_.Announce(election);
   };
-  RINGSIDE_ASSIGN_OR_RETURN(auto made, ShardMaker::Create(std::move(maker), client_->membership()));
-  {
-    MutexLock lock(&mutex_);
-    maker_ = std::move(made);
-  }
-  constexpr uint32_t kForGood = ~uint32_t{0};
-  client_->SetVerdictHandler([this](const absl::Status& verdict) { StopEpoch(verdict, kForGood); });
+  RINGSIDE_ASSIGN_OR_RETURN(maker_, ShardMaker::Create(std::move(maker), client_->membership()));
+  client_->SetVerdictHandler(
+      [this](const absl::Status& verdict) { epochs_.Stop(verdict, ShardEpochs::kForGood); });
   client_->SetReplacementHandler([this](const Replacement& replacement) {
     // The suspect is who the others take for the cause as well.
-    StopEpoch(WithSuspects(absl::AbortedError(absl::StrCat(ToString(replacement.member().id()),
-                                                           " was lost and has been replaced")),
-                           {replacement.member().id()}),
-              replacement.recovery());
+    epochs_.Stop(WithSuspects(absl::AbortedError(absl::StrCat(ToString(replacement.member().id()),
+                                                              " was lost and has been replaced")),
+                              {replacement.member().id()}),
+                 replacement.recovery());
   });
   LogInfo(absl::StrCat("serves ", maker_->layout().world_size, " workers at ",
                        ToString(server_.endpoint)));
@@ -162,18 +156,15 @@ absl::Status ShardProcess::Serve() {
 }
 
 absl::StatusOr<ShardMaker::States> ShardProcess::Meet(uint32_t recovery) {
-  const Membership membership = client_->current_membership();
   RINGSIDE_ASSIGN_OR_RETURN(
-      const std::vector<std::string> states,
-      client_->GatherForAll(absl::StrCat("recovery-", recovery), EveryoneOf(membership),
-                            maker_->OwnState(), config_.step_timeout));
-  const int workers = membership.workers_size();
-  return ShardMaker::States{{states.begin(), states.begin() + workers},
-                            {states.begin() + workers, states.end()}};
+      RecoveryMeeting met,
+      MeetForRecovery(client_.get(), recovery, maker_->OwnState(), config_.step_timeout));
+  return ShardMaker::States{std::move(met.workers), std::move(met.shards)};
 }
 
 absl::Status ShardProcess::ServeEpoch(uint32_t recovery,
                                       const absl::optional<ShardMaker::States>& states) {
+  epochs_.Release();  // before there is another state
   RINGSIDE_ASSIGN_OR_RETURN(
       auto shard, states.has_value() ? maker_->MakeRecovered(*states) : maker_->MakeFresh());
   const SharedArenas results(shard->result_arenas());
@@ -181,30 +172,24 @@ absl::Status ShardProcess::ServeEpoch(uint32_t recovery,
   ShardExecutor::Config config{config_.shard, layout.world_size, config_.step_timeout};
   config.progress_is_enough = maker_->settings().policy.mode != PsMode::kSync;
   config.step_closed = [this](uint64_t step, ParameterShard* own) { return StepClosed(step, own); };
-  executors_.push_back(
-      std::make_unique<ShardExecutor>(std::move(config), std::move(shard), &service_));
-  ShardExecutor* const executor = executors_.back().get();
-  {
-    MutexLock lock(&mutex_);
-    current_ = executor;
-    latest_ = executor;
-    if (!stop_.ok() && recovery < stop_before_) executor->Stop(stop_);
-  }
-  RINGSIDE_RETURN_IF_ERROR(FollowElections(recovery, executor));
+  auto made = std::make_unique<ShardExecutor>(std::move(config), std::move(shard), &service_);
   const uint32_t generation = client_->membership().generation();
   elections_.Serve(generation, recovery);
   service_.Serve({layout.world_size, generation, maker_->plan().hash(), recovery, results},
-                 executor);
+                 made.get());
+  // Only now may the executor be stopped: the service closes the streams that it has admitted, and
+  // refuses later ones.
+  ShardExecutor* const executor = epochs_.Begin(recovery, std::move(made));
+  const absl::Status follows = FollowElections(recovery, executor);
+  if (!follows.ok()) executor->Stop(follows);
   // Calls of workers that are ahead wait in the socket for the next epoch.
   const std::unique_ptr<MemoryAcceptor> acceptor = ShareMemory(results);
   if (metrics_ != nullptr && !measured_) metrics_->Serve([this] { return Measure(); });
   measured_ = true;
   SetServing(server_.server.get(), true);
-  const absl::Status status = executor->Await();
+  const absl::Status status = epochs_.Await();
   SetServing(server_.server.get(), false);
   follower_.reset();
-  MutexLock lock(&mutex_);
-  current_ = nullptr;
   return status;
 }
 
@@ -260,19 +245,12 @@ absl::Status ShardProcess::StepClosed(uint64_t step, ParameterShard* shard) {
   return absl::OkStatus();
 }
 
-void ShardProcess::StopEpoch(const absl::Status& why, uint32_t recovery) {
-  MutexLock lock(&mutex_);
-  if (recovery < stop_before_) return;
-  stop_ = why;
-  stop_before_ = recovery;
-  if (current_ != nullptr) current_->Stop(why);
-}
-
 void ShardProcess::Terminate() {
   constexpr absl::Duration kPatience = absl::Seconds(2);
   const absl::Time deadline = absl::Now() + kPatience;
+  // Where an epoch is under way, there is a maker.
+  if (!epochs_.under_way() || !maker_->saves_snapshots()) return;
   MutexLock lock(&mutex_);
-  if (current_ == nullptr || !maker_->saves_snapshots()) return;
   terminating_ = true;
   while (!saved_ && saved_changed_.WaitUntil(&mutex_, deadline)) {
   }
@@ -305,17 +283,18 @@ absl::Status ShardProcess::Report() {
 }
 
 ShardResult ShardProcess::MakeResult() const {
-  const ShardExecutor::Account account = executors_.back()->account();
+  const ShardExecutor::Account account = epochs_.account();
   // As in the workers' results, the broadcast of the initial parameters, which is one exchange, is
-  // left out, and so is what workers are sent after their last step.
-  const int64_t steps = std::max<int64_t>(account.steps - 1, 0);
+  // left out, and so is what workers are sent after their last step. After a loss, steps that were
+  // closed again count again, here as in the traffic; who replaces a shard has seen no broadcast.
+  const int64_t steps = account.steps - account.broadcasts;
   TrafficCounters traffic = service_.traffic();
-  traffic -= PsShardTraffic(maker_->plan(), maker_->layout(), config_.shard, account.steps - steps);
+  traffic -= PsShardTraffic(maker_->plan(), maker_->layout(), config_.shard, account.broadcasts);
   TrafficCounters expected = PsShardTraffic(maker_->plan(), maker_->layout(), config_.shard, steps);
   if (maker_->settings().policy.mode != PsMode::kSync) {
     // Steps differ from worker to worker: what was taken and answered is the shard's own count.
     const int units = std::max(account.units, 1);
-    const int64_t first = maker_->layout().world_size;
+    const int64_t first = maker_->layout().world_size * account.broadcasts;
     const int64_t final =
         maker_->settings().policy.is_asynchronous() ? maker_->layout().world_size : 0;
     traffic -= PsShardTraffic(maker_->plan(), maker_->layout(), config_.shard, 0, final);
@@ -333,15 +312,14 @@ ShardResult ShardProcess::MakeResult() const {
   return result;
 }
 
-int64_t ShardProcess::step() const {
-  return executors_.empty() ? 0 : executors_.back()->account().steps;
-}
+int64_t ShardProcess::step() const { return epochs_.account().open_step; }
+
 ShardMetrics ShardProcess::Measure() const {
   ShardMetrics metrics;
   metrics.shard = config_.shard;
+  metrics.account = epochs_.account();
   {
     MutexLock lock(&mutex_);
-    metrics.account = latest_->account();
     metrics.snapshots = snapshots_;
     metrics.snapshot_time = snapshot_time_;
   }

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -23,6 +22,7 @@
 #include "ps_server/memory_acceptor.h"
 #include "ps_server/metrics_endpoint.h"
 #include "ps_server/server_config.h"
+#include "ps_server/shard_epochs.h"
 #include "ps_server/shard_executor.h"
 #include "ps_server/shard_maker.h"
 #include "ps_server/shard_metrics.h"
@@ -60,12 +60,11 @@ class ShardProcess {
   Arena::Placement ResultPlacement() const;
   std::unique_ptr<MemoryAcceptor> ShareMemory(const SharedArenas& results);
   absl::Status StepClosed(uint64_t step, ParameterShard* shard);
+  // INVALID_ARGUMENT: the address of shard 0 cannot be read.
   absl::Status FollowElections(uint32_t recovery, ShardExecutor* executor);
-  // Stops the epoch, if there is one, and every later one that is not after `recovery`.
-  void StopEpoch(const absl::Status& why, uint32_t recovery);
   absl::Status Report();
   ShardResult MakeResult() const;
-  // From any thread, once Serve has made the executor.
+  // From any thread, once Serve has made maker_.
   ShardMetrics Measure() const;
   int64_t step() const;
 
@@ -74,18 +73,13 @@ class ShardProcess {
   ElectionService elections_;
   std::unique_ptr<ListeningSocket> memory_listener_;  // null: there are none on this system
   std::unique_ptr<ShardMaker> maker_;
-  // One for each epoch; streams of earlier ones may still refer to theirs.
-  std::vector<std::unique_ptr<ShardExecutor>> executors_;
+  ShardEpochs epochs_;
   std::unique_ptr<ElectionFollower> follower_;  // its callbacks use an executor
   std::unique_ptr<CoordinatorClient> client_;
   GrpcServer server_;
 
   mutable Mutex mutex_;
   CondVar saved_changed_;
-  const ShardExecutor* latest_ ABSL_GUARDED_BY(mutex_) = nullptr;  // also after its end
-  ShardExecutor* current_ ABSL_GUARDED_BY(mutex_) = nullptr;
-  absl::Status stop_ ABSL_GUARDED_BY(mutex_);  // of every epoch that is not after stop_before_
-  uint32_t stop_before_ ABSL_GUARDED_BY(mutex_) = 0;
   bool terminating_ ABSL_GUARDED_BY(mutex_) = false;
   bool saved_ ABSL_GUARDED_BY(mutex_) = false;  // the snapshot of the end
   int64_t snapshots_ ABSL_GUARDED_BY(mutex_) = 0;

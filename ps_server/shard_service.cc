@@ -52,6 +52,8 @@ void ShardService::Serve(Job job, ShardExecutor* executor) {
   failure_ = absl::OkStatus();
   by_rank_.assign(job_.world_size, nullptr);
   taken_.assign(job_.world_size, false);
+  early_.clear();
+  early_.resize(job_.world_size);
   for (auto& [stream, owned] : streams_) AdmitOrRefuse(stream);
 }
 
@@ -98,6 +100,7 @@ void ShardService::AdmitOrRefuse(WorkerStream* stream) {
   if (!stream->Admit(shard_, *rank, *std::move(memory), executor_)) return;
   by_rank_[*rank] = stream;
   taken_[*rank] = true;
+  SendEarly(*rank);
 }
 
 absl::StatusOr<int> ShardService::AdmissibleRank(const WorkerStream::Hello& hello) const {
@@ -185,7 +188,19 @@ void ShardService::Send(const ParameterShard::Result& result) {
   Outgoing outgoing(result, job_.results);
   for (int worker = 0; worker < job_.world_size; ++worker) {
     if (result.worker != ParameterShard::kEveryWorker && result.worker != worker) continue;
-    if (by_rank_[worker] != nullptr) outgoing.SendOn(by_rank_[worker], reply);
+    if (by_rank_[worker] != nullptr) {
+      outgoing.SendOn(by_rank_[worker], reply);
+    } else if (!taken_[worker]) {
+      early_[worker].push_back({result, reply});
+    }
+  }
+}
+
+void ShardService::SendEarly(int rank) {
+  std::vector<EarlyResult> results;
+  results.swap(early_[rank]);
+  for (const EarlyResult& early : results) {
+    Outgoing(early.result, job_.results).SendOn(by_rank_[rank], early.reply);
   }
 }
 
@@ -197,6 +212,7 @@ void ShardService::FrameTaken(int worker) {
 void ShardService::CloseAll(const absl::Status& failure) {
   MutexLock lock(&mutex_);
   failure_ = failure;
+  for (std::vector<EarlyResult>& results : early_) results.clear();
   for (auto& [stream, owned] : streams_) stream->Close(failure);
 }
 

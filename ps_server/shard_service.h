@@ -74,6 +74,10 @@ class ShardService final : public grpc::CallbackGenericService, public ShardExec
     uint64_t ticket = 0;
     std::shared_ptr<const PeerMemory> memory;
   };
+  struct EarlyResult {
+    ParameterShard::Result result;
+    ReplyClock::Ticket reply;
+  };
   // A result, for streams with and without shared memory; each half is made when it is needed.
   class Outgoing;
 
@@ -84,6 +88,7 @@ class ShardService final : public grpc::CallbackGenericService, public ShardExec
   absl::StatusOr<std::shared_ptr<const PeerMemory>> MemoryOf(int rank,
                                                              const WorkerStream::Hello& hello)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void SendEarly(int rank) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void StreamDone(WorkerStream* stream);
 
   // Constant after construction.
@@ -101,6 +106,9 @@ class ShardService final : public grpc::CallbackGenericService, public ShardExec
   std::map<WorkerStream*, std::unique_ptr<WorkerStream>> streams_ ABSL_GUARDED_BY(mutex_);
   std::vector<WorkerStream*> by_rank_ ABSL_GUARDED_BY(mutex_);  // null: none, or done
   std::vector<bool> taken_ ABSL_GUARDED_BY(mutex_);
+  // By rank: results for workers whose stream has yet to come. After a loss one worker may restore
+  // what another is still owed, of one step at most.
+  std::vector<std::vector<EarlyResult>> early_ ABSL_GUARDED_BY(mutex_);
   std::map<int, Memory> memories_ ABSL_GUARDED_BY(mutex_);  // by rank, until a stream takes it
   uint64_t last_ticket_ ABSL_GUARDED_BY(mutex_) = 0;
   TrafficCounters traffic_of_done_ ABSL_GUARDED_BY(mutex_);

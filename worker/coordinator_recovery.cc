@@ -1,9 +1,9 @@
 #include "worker/coordinator_recovery.h"
 
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "common/coordinator/recovery_meeting.h"
 #include "common/logging.h"
 #include "common/status_macros.h"
 #include "common/suspects.h"
@@ -23,21 +23,18 @@ absl::StatusOr<ShardRecovery::Meeting> CoordinatorRecovery::Meet(const absl::Sta
     RINGSIDE_ASSIGN_OR_RETURN(const uint32_t recovery,
                               client_->AwaitRecovery(cause, step, recovery_));
     recovery_ = recovery;
-    const Membership membership = client_->current_membership();
-    auto states = client_->GatherForAll(absl::StrCat("recovery-", recovery), EveryoneOf(membership),
-                                        state, timeout_);
-    if (!states.ok()) {  // another loss, or the end
-      cause = states.status();
+    auto met = MeetForRecovery(client_, recovery, state, timeout_);
+    if (!met.ok()) {  // another loss, or the end
+      cause = met.status();
       continue;
     }
     LogInfo(absl::StrCat("goes on with the replaced shard (recovery ", recovery, ") at step ", step,
                          ", after: ", failure.message()));
     Meeting meeting;
     meeting.recovery = recovery;
-    RINGSIDE_ASSIGN_OR_RETURN(meeting.shards, ShardAddresses(membership, rank_));
-    const int workers = membership.workers_size();
-    meeting.workers.assign(states->begin(), states->begin() + workers);
-    meeting.snapshots.assign(states->begin() + workers, states->end());
+    RINGSIDE_ASSIGN_OR_RETURN(meeting.shards, ShardAddresses(met->membership, rank_));
+    meeting.workers = std::move(met->workers);
+    meeting.snapshots = std::move(met->shards);
     return meeting;
   }
 }

@@ -62,7 +62,7 @@ CoordinatorService::~CoordinatorService() {
     joins.swap(joins_);
     meetings.swap(meetings_);
     sessions.swap(sessions_);
-    stop_.NotifyAll();
+    ticker_due_.NotifyAll();
   }
   for (const auto& [session, finish] : joins) finish(CoordinatorEnded());
   MeetingAnswer ended;
@@ -131,7 +131,9 @@ void CoordinatorService::CollectEvents(const Job::Effects& effects, Deliveries* 
 }
 
 void CoordinatorService::Remark(std::string line) {
-  if (remarks_.size() < kMaxRemarksQueued) remarks_.push_back(std::move(line));
+  if (remarks_.size() >= kMaxRemarksQueued) return;
+  remarks_.push_back(std::move(line));
+  ticker_due_.NotifyAll();
 }
 
 void CoordinatorService::ReportExit(const MemberId& member, const std::string& how) {
@@ -149,8 +151,12 @@ void CoordinatorService::ReportRestart(const MemberId& member, const std::string
 bool CoordinatorService::AwaitEnd(absl::Duration timeout) {
   const absl::Time deadline = absl::Now() + timeout;
   MutexLock lock(&mutex_);
-  while (!job_.Ended()) {
-    if (!changed_.WaitUntil(&mutex_, deadline)) return job_.Ended();
+  // Whoever learns of the end may say so: what was remarked before is to be said before.
+  const auto ended = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return job_.Ended() && remarks_.empty() && !announcing_;
+  };
+  while (!ended()) {
+    if (!changed_.WaitUntil(&mutex_, deadline)) return ended();
   }
   return true;
 }
@@ -173,24 +179,39 @@ absl::optional<Verdict> CoordinatorService::verdict() const {
 void CoordinatorService::TickUntilStopped() {
   const absl::Duration interval =
       std::min(kLongestTick, std::max(kShortestTick, config_.lease / kTicksPerLease));
-  while (true) {
+  bool stopping = false;
+  while (!stopping) {
     {
       MutexLock lock(&mutex_);
-      if (!stopping_) stop_.WaitUntil(&mutex_, absl::Now() + interval);
-      if (stopping_) return;
+      if (!stopping_ && remarks_.empty()) ticker_due_.WaitUntil(&mutex_, absl::Now() + interval);
+      stopping = stopping_;
     }
     const absl::Time now = MonotonicNow();
     Drive([&](Job::Effects* effects)
               ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { job_.Tick(now, effects); });
-    for (const std::string& line : DueAnnouncements(now)) config_.announce(line);
+    Announce(now);
   }
 }
 
-std::vector<std::string> CoordinatorService::DueAnnouncements(absl::Time now) {
+void CoordinatorService::Announce(absl::Time now) {
+  std::vector<std::string> lines;
+  {
+    MutexLock lock(&mutex_);
+    lines = TakeAnnouncements(now);
+    announcing_ = !lines.empty();
+  }
+  if (config_.announce) {
+    for (const std::string& line : lines) config_.announce(line);
+  }
   MutexLock lock(&mutex_);
+  announcing_ = false;
+  changed_.NotifyAll();
+}
+
+std::vector<std::string> CoordinatorService::TakeAnnouncements(absl::Time now) {
   std::vector<std::string> lines;
   lines.swap(remarks_);
-  if (!config_.announce) return {};
+  if (stopping_) return lines;
   if (!job_.complete() && !job_.verdict().has_value() && now >= next_announcement_) {
     next_announcement_ = now + config_.announce_interval;
     lines.push_back(job_.RendezvousProgress());

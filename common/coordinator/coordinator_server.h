@@ -35,7 +35,8 @@ class CoordinatorServer {
     absl::Duration restart_timeout;  // from the loss on; zero: join_timeout
     // Gets a line every interval while members are missing ("have worker 0; missing worker 1"), and
     // one for each refusal, each loss that is tolerated and each replacement. Called from the
-    // coordinator's own thread; may be empty.
+    // coordinator's own thread, for the last time before AwaitEnd returns true or, without that,
+    // before the server is gone; may be empty.
     absl::Duration announce_interval = absl::Seconds(3);
     std::function<void(const std::string&)> announce;
   };
@@ -50,7 +51,7 @@ class CoordinatorServer {
   // restarts are negative.
   static absl::StatusOr<std::unique_ptr<CoordinatorServer>> Start(Config config);
   // Ends all calls; members that have not left take the coordinator for lost. Takes a second at
-  // most.
+  // most, and what Config::announce takes.
   virtual ~CoordinatorServer() = default;
 
   virtual const Endpoint& endpoint() const = 0;
@@ -64,8 +65,8 @@ class CoordinatorServer {
   // The same, but whoever watches starts the process again, which will join: no verdict where the
   // loss is tolerated. May be called for a loss that is known already.
   virtual void ReportRestart(const MemberId& member, const std::string& how) = 0;
-  // Returns true once every member has left or, after a verdict, has left or is gone; false when
-  // the time is over.
+  // Returns true once every member has left or, after a verdict, has left or is gone, and all that
+  // was remarked has been announced; false when the time is over.
   virtual bool AwaitEnd(absl::Duration timeout) = 0;
 };
 

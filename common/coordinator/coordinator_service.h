@@ -83,7 +83,9 @@ class CoordinatorService final : public CoordinatorServer,
   void JoinCancelled(uint64_t session);
   void MeetingCancelled(uint64_t id);
   void TickUntilStopped();
-  std::vector<std::string> DueAnnouncements(absl::Time now);
+  // Says what is to be said, in the ticker's thread alone.
+  void Announce(absl::Time now);
+  std::vector<std::string> TakeAnnouncements(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   // Constant after Start.
   const Config config_;
@@ -92,7 +94,7 @@ class CoordinatorService final : public CoordinatorServer,
 
   mutable Mutex mutex_;
   CondVar changed_;
-  CondVar stop_;
+  CondVar ticker_due_;  // before its next tick: there is a remark, or it is to stop
   Job job_ ABSL_GUARDED_BY(mutex_);
   std::map<uint64_t, JoinFinisher> joins_ ABSL_GUARDED_BY(mutex_);        // by session
   std::map<uint64_t, MeetingFinisher> meetings_ ABSL_GUARDED_BY(mutex_);  // by number of the call
@@ -100,6 +102,7 @@ class CoordinatorService final : public CoordinatorServer,
   std::mt19937_64 random_ ABSL_GUARDED_BY(mutex_);
   uint64_t next_call_ ABSL_GUARDED_BY(mutex_) = 1;
   std::vector<std::string> remarks_ ABSL_GUARDED_BY(mutex_);  // not yet announced
+  bool announcing_ ABSL_GUARDED_BY(mutex_) = false;           // what was taken from there
   absl::Time next_announcement_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
 };

@@ -6,6 +6,8 @@
 #include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <memory>
 #include <string>
 #include <thread>
 #include <utility>
@@ -13,6 +15,7 @@
 #include "common/network/grpc_frame.h"
 #include "common/network/grpc_status.h"
 #include "common/sha256.h"
+#include "ps_server/shard_epochs.h"
 #include "tests/testing/ps_cluster.h"
 #include "tests/testing/random_gradients.h"
 
@@ -41,6 +44,18 @@ class RawCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::Byt
     StartCall();
   }
 
+  void OnReadDone(bool ok) override {
+    MutexLock lock(&mutex_);
+    read_ = ok ? static_cast<int64_t>(incoming_.Length()) : 0;
+    changed_.NotifyAll();
+  }
+  // Bytes of the first message; 0: the call has ended without one.
+  int64_t AwaitMessage() {
+    MutexLock lock(&mutex_);
+    while (!read_.has_value()) changed_.Wait(&mutex_);
+    return *read_;
+  }
+
   void OnDone(const grpc::Status& status) override {
     MutexLock lock(&mutex_);
     status_ = FromGrpcStatus(status);
@@ -62,6 +77,7 @@ class RawCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::Byt
   Mutex mutex_;
   CondVar changed_;
   absl::Status status_ ABSL_GUARDED_BY(mutex_);
+  absl::optional<int64_t> read_ ABSL_GUARDED_BY(mutex_);
   bool done_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
@@ -181,6 +197,48 @@ TEST(ShardServiceParkingTest, WorkersThatComeBeforeTheShardKnowsTheJobWait) {
   cluster.Serve();
   worker.join();
   EXPECT_TRUE(summer.ok()) << summer.status();
+}
+
+// After a loss another worker may have restored it, before this one has come.
+TEST(ShardServiceParkingTest, AResultThatIsEarlierThanItsWorkerWaitsForIt) {
+  const std::vector<float> values(4);
+  ParameterShard::Result result;
+  result.header.kind = FrameKind::kResult;
+  result.header.elements = 4;
+  result.values = values;
+  result.owner = Arena::Create(4, Arena::Placement::kHeap).value();
+  result.worker = 0;
+  PsCluster cluster({PlanWithBuckets({8}), {1, 1, 16}});
+  cluster.service(0).Send(result);
+  RawCall call(cluster.endpoint(0), kExchangeMethod, "");
+  EXPECT_EQ(call.AwaitMessage(), 64 + 16);
+  cluster.executor(0).Stop(absl::AbortedError("enough"));
+  EXPECT_EQ(call.Await(), absl::AbortedError("enough"));
+}
+
+// As when a loss is known before the shard is ready to serve: nobody may be left with a dead
+// executor.
+TEST(ShardServiceParkingTest, WorkersOfAnEpochThatIsStoppedAtOnceAreTold) {
+  ShardService service(0, "sesame");
+  ShardEpochs epochs;
+  const auto server = StartGrpcServer(
+      {"127.0.0.1", "127.0.0.1", {}},
+      [&](grpc::ServerBuilder* builder) { builder->RegisterCallbackGenericService(&service); });
+  ASSERT_TRUE(server.ok()) << server.status();
+  epochs.Stop(absl::AbortedError("shard 1 was lost"), 1);
+  RawCall early(server->endpoint, kExchangeMethod, "");
+  auto shard = ParameterShard::Create({PlanWithBuckets({8}), {1, 1, 16}, 0});
+  ASSERT_TRUE(shard.ok()) << shard.status();
+  auto executor =
+      std::make_unique<ShardExecutor>(ShardExecutor::Config{0, 1}, *std::move(shard), &service);
+  service.Serve({1, 1, PlanWithBuckets({8}).hash(), 0, SharedArenas()}, executor.get());
+  epochs.Begin(0, std::move(executor));
+  RawCall late(server->endpoint, kExchangeMethod, "");
+  const absl::Status why = absl::AbortedError("shard 1 was lost");
+  EXPECT_EQ(epochs.Await(), why);
+  EXPECT_EQ(early.Await(), why);
+  EXPECT_EQ(late.Await(), why);
+  server->server->Shutdown(std::chrono::system_clock::now());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <thread>
 
+#include "common/coordinator/recovery_meeting.h"
 #include "common/network/grpc_server.h"
 #include "coordinator.grpc.pb.h"
 #include "tests/common/coordinator/coordinator_cluster.h"
@@ -290,6 +291,68 @@ TEST_F(CoordinatorRestartTest, TheCoordinatorAnnouncesLossesAndReplacements) {
   EXPECT_TRUE(Eventually([&] { return announced("takes the place of the one that was lost"); }));
   LeaveAll();
   server_.reset();
+}
+
+// The newcomer's place is remarked on when it joins, and everybody may leave at once.
+TEST_F(CoordinatorRestartTest, AllRemarksAreAnnouncedBeforeTheEndIsKnown) {
+  Mutex mutex;
+  std::vector<std::string> lines;
+  CoordinatorServer::Config config = Tolerant(1);
+  config.announce = [&](const std::string& line) {
+    MutexLock lock(&mutex);
+    lines.push_back(line);
+  };
+  Start(1, 1, config);
+  Replace(0, 6000);
+  LeaveAll();
+  MutexLock lock(&mutex);
+  ASSERT_FALSE(lines.empty());
+  EXPECT_THAT(lines.back(), HasSubstr("takes the place of the one that was lost"));
+}
+
+TEST_F(CoordinatorRestartTest, AServerThatEndsAnnouncesWhatIsLeft) {
+  Mutex mutex;
+  std::string lines;
+  CoordinatorServer::Config config = Tolerant(1);
+  config.announce = [&](const std::string& line) {
+    MutexLock lock(&mutex);
+    lines += line + "\n";
+  };
+  Start(1, 1, config);
+  Replace(0, 6000);
+  server_.reset();
+  MutexLock lock(&mutex);
+  EXPECT_THAT(lines, HasSubstr("takes the place of the one that was lost"));
+}
+
+TEST_F(CoordinatorRestartTest, AllTellEachOtherWhatTheyHave) {
+  Start(2, 2, Tolerant(1));
+  Replace(1, 6001);
+  for (auto& client : clients_) {
+    EXPECT_TRUE(Eventually([&] { return client->current_membership().recovery() == 1; }));
+  }
+  InParallel(4, [&](int i) {
+    const auto met = MeetForRecovery(clients_[i].get(), 1, absl::StrCat("state ", i), kLong);
+    ASSERT_TRUE(met.ok()) << met.status();
+    EXPECT_EQ(met->membership.shards(1).data_endpoint(), "127.0.0.1:6001");
+    EXPECT_THAT(met->workers, ElementsAre("state 0", "state 1"));
+    EXPECT_THAT(met->shards, ElementsAre("state 2", "state 3"));
+  });
+  LeaveAll();
+}
+
+TEST_F(CoordinatorRestartTest, AMeetingAfterALossEndsWithTheNextLoss) {
+  Start(1, 2, Tolerant(2));
+  Replace(1, 6001);
+  EXPECT_TRUE(Eventually([&] { return clients_[0]->current_membership().recovery() == 1; }));
+  absl::Status status;
+  std::thread worker(
+      [&] { status = MeetForRecovery(clients_[0].get(), 1, "state 0", kLong).status(); });
+  shard(0).reset();
+  worker.join();
+  ExpectAborted(status, {ShardId(0)}, "shard 0 was lost");
+  shard(0) = *JoinAgain(0, 6002);
+  LeaveAll();
 }
 
 TEST_F(CoordinatorRestartTest, NegativeNumbersAreRefused) {
