@@ -39,4 +39,17 @@ absl::StatusOr<ShardRecovery::Meeting> CoordinatorRecovery::Meet(const absl::Sta
   }
 }
 
+void CoordinatorRecovery::WatchReplacements(uint32_t recovery,
+                                            std::function<void(const absl::Status&)> handler) {
+  if (!handler) return client_->SetReplacementHandler(nullptr);
+  client_->SetReplacementHandler(
+      [recovery, handler = std::move(handler)](const Replacement& replacement) {
+        if (replacement.recovery() <= recovery) return;
+        const MemberId& shard = replacement.member().id();
+        handler(WithSuspects(
+            absl::AbortedError(absl::StrCat(ToString(shard), " was lost and has been replaced")),
+            {shard}));
+      });
+}
+
 }  // namespace ringside

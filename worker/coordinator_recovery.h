@@ -4,6 +4,7 @@
 #define RINGSIDE_WORKER_COORDINATOR_RECOVERY_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "absl/time/time.h"
@@ -19,6 +20,8 @@ class CoordinatorRecovery final : public ShardRecovery {
 
   absl::StatusOr<Meeting> Meet(const absl::Status& failure, int64_t step,
                                const std::string& state) override;
+  void WatchReplacements(uint32_t recovery,
+                         std::function<void(const absl::Status&)> handler) override;
 
  private:
   CoordinatorClient* const client_;

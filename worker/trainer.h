@@ -57,6 +57,9 @@ class Trainer {
   // model, of `on_step`.
   absl::Status Run(const std::function<absl::Status(const StepRecord&)>& on_step);
 
+  // The synchronizer went back to the parameters after `step`: Run trains again from there on.
+  void GoBack(int64_t step) { step_ = step; }
+
   int64_t total_steps() const { return total_steps_; }
   // The step that is running or was the last to run; 0 before the first.
   int64_t step() const { return step_; }

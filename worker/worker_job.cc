@@ -181,21 +181,37 @@ absl::Status WorkerJob::Train() {
   if (config_.rank == 0 && !config_.job.tensorboard_dir.empty()) {
     RINGSIDE_ASSIGN_OR_RETURN(events_, TrainingEvents::Create(config_.job, absl::Now()));
   }
-  if (client_ != nullptr) {
-    RINGSIDE_RETURN_IF_ERROR(
-        client_->Barrier("train", WorkersOf(client_->membership()), config_.job.step_timeout));
-  }
+  RINGSIDE_RETURN_IF_ERROR(BeginTogether());
   const TrafficCounters before = synchronizer_->traffic();
   const TrafficCounters expected_before = synchronizer_->ExpectedTraffic(0);
   const absl::Duration begin = SteadyClock();
-  RINGSIDE_RETURN_IF_ERROR(
-      trainer_->Run([&](const StepRecord& record) { return OnStep(steps.get(), record); }));
-  result_.set_train_s(absl::ToDoubleSeconds(SteadyClock() - begin));
-  *result_.mutable_traffic() = ToProto(Difference(synchronizer_->traffic(), before));
-  *result_.mutable_expected_traffic() =
-      ToProto(Difference(synchronizer_->ExpectedTraffic(result_.steps_size()), expected_before));
-  RINGSIDE_RETURN_IF_ERROR(synchronizer_->Shutdown());
+  for (bool ended = false; !ended;) {
+    RINGSIDE_RETURN_IF_ERROR(
+        trainer_->Run([&](const StepRecord& record) { return OnStep(steps.get(), record); }));
+    result_.set_train_s(absl::ToDoubleSeconds(SteadyClock() - begin));
+    *result_.mutable_traffic() = ToProto(Difference(synchronizer_->traffic(), before));
+    *result_.mutable_expected_traffic() =
+        ToProto(Difference(synchronizer_->ExpectedTraffic(result_.steps_size()), expected_before));
+    RINGSIDE_ASSIGN_OR_RETURN(const absl::optional<int64_t> back, synchronizer_->Shutdown());
+    ended = !back.has_value();
+    if (!ended) trainer_->GoBack(*back);
+  }
   return steps == nullptr ? absl::OkStatus() : steps->Close();
+}
+
+absl::Status WorkerJob::BeginTogether() {
+  if (client_ == nullptr) return absl::OkStatus();
+  const std::vector<MemberId> workers = WorkersOf(client_->membership());
+  const absl::Duration restart = absl::Milliseconds(client_->membership().restart_timeout_ms());
+  if (restart == absl::ZeroDuration()) {
+    return client_->Barrier("train", workers, config_.job.step_timeout);
+  }
+  // Where shards may be lost, whoever waits here does not notice a loss, and whoever does would
+  // wait for the former to make it good. A meeting of those who know of no replacement ends with
+  // the first one; then all go on, to where the loss shows. So does a verdict.
+  const absl::Status met =
+      client_->Barrier("recovery-0-train", workers, config_.job.step_timeout + restart);
+  return absl::IsAborted(met) ? absl::OkStatus() : met;
 }
 
 absl::Status WorkerJob::OnStep(StepWriter* steps, const StepRecord& record) {

@@ -38,6 +38,9 @@ class WorkerJob {
   absl::Status StartCoordinator();
   absl::Status TrainAndReport();
   absl::Status Train();
+  // Waits until all workers have the initial parameters: all clocks start together, and where the
+  // servers update asynchronously nobody changes what another has yet to get.
+  absl::Status BeginTogether();
   absl::Status OnStep(StepWriter* steps, const StepRecord& record);
   absl::StatusOr<Evaluation> Evaluate();
   absl::Status Report();

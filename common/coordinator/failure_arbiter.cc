@@ -13,6 +13,11 @@ namespace {
 // Ticks further apart than this part of the lease mean that the coordinator itself stood still.
 constexpr double kStandstill = 0.2;
 
+// A worker in this phase has got all parameters and closed its links to the shards.
+bool IsAfterTraining(const Progress& progress) {
+  return progress.phase() == "evaluate" || progress.phase() == "finish";
+}
+
 }  // namespace
 
 FailureArbiter::FailureArbiter(absl::Duration lease, const std::vector<MemberId>& members,
@@ -25,6 +30,8 @@ void FailureArbiter::Heartbeat(const MemberId& id, const Progress& progress, abs
   State& state = states_.at(id);
   state.heard = now;
   state.progress = progress;
+  if (id.role() == ROLE_WORKER && IsAfterTraining(progress))
+    EndTraining(absl::StrCat(ToString(id), " has ended its training"), replacements_.Unhealed());
 }
 
 void FailureArbiter::SessionClosed(const MemberId& id, absl::Time now) {
@@ -53,23 +60,27 @@ void FailureArbiter::Lost(const MemberId& id, absl::string_view why, absl::Time 
 }
 
 bool FailureArbiter::Tolerates(const MemberId& id) const {
-  return id.role() == ROLE_SHARD && replacements_.left() && !worker_left_ && !verdict_.has_value();
+  return id.role() == ROLE_SHARD && replacements_.left() && training_over_.empty() &&
+         !verdict_.has_value();
 }
 
 void FailureArbiter::Judge(const MemberId& culprit, int64_t step, absl::string_view why,
                            absl::Time now) {
   if (now == absl::InfiniteFuture() || !Tolerates(culprit)) {
-    const int restarts = replacements_.config().restarts;
-    const bool too_many =
-        culprit.role() == ROLE_SHARD && restarts > 0 && !replacements_.left() && !worker_left_;
-    Convict(culprit, "was lost", step,
-            too_many ? absl::StrCat(why, "; --restart_shards=", restarts, " is used up")
-                     : std::string(why));
+    Convict(culprit, "was lost", step, absl::StrCat(why, WhyNotTolerated(culprit)));
     return;
   }
   states_.at(culprit).gone = true;
   replacements_.Await(culprit, step, why, now);
   Acquit();
+}
+
+std::string FailureArbiter::WhyNotTolerated(const MemberId& id) const {
+  const int restarts = replacements_.config().restarts;
+  if (id.role() != ROLE_SHARD || restarts == 0) return "";
+  if (!training_over_.empty())
+    return absl::StrCat("; a replacement is of no use, ", training_over_);
+  return replacements_.left() ? "" : absl::StrCat("; --restart_shards=", restarts, " is used up");
 }
 
 void FailureArbiter::Acquit() {
@@ -121,10 +132,17 @@ void FailureArbiter::Reported(const MemberId& id, const FailureReport& report, a
 void FailureArbiter::Left(const MemberId& id) {
   states_.at(id).left = true;
   if (id.role() != ROLE_WORKER) return;
-  worker_left_ = true;
-  if (!replacements_.any()) return;
-  ConvictUnreplaced(replacements_.Earliest(),
-                    absl::StrCat("a replacement is of no use, ", ToString(id), " has left"));
+  absl::optional<ShardReplacements::Loss> awaited;
+  if (replacements_.any()) awaited = replacements_.Earliest();
+  EndTraining(absl::StrCat(ToString(id), " has left"), awaited);
+}
+
+void FailureArbiter::EndTraining(std::string why,
+                                 const absl::optional<ShardReplacements::Loss>& open) {
+  if (!training_over_.empty()) return;
+  training_over_ = std::move(why);
+  if (!open.has_value()) return;
+  ConvictUnreplaced(*open, absl::StrCat("a replacement is of no use, ", training_over_));
 }
 
 void FailureArbiter::Tick(absl::Time now) {

@@ -28,8 +28,10 @@ namespace ringside {
 // its own report of a failure, is no verdict: a replacement is awaited instead, and the loss is
 // what all suspicions came from. So is it for those that are reported before the replacement is
 // there, or by whoever did not know of it yet. A worker's loss, a replacement that does not come in
-// time and the loss that is one too many are verdicts as ever; so is any loss once a worker has
-// left, because nobody could recover any more.
+// time and the loss that is one too many are verdicts as ever; so is any loss once the training is
+// over for some worker (it evaluates, finishes or has left), and one from before that was not made
+// good until then: that worker will not meet a replacement, and what the shard had to report is
+// gone.
 class FailureArbiter {
  public:
   // As parts of the lease: how often a member must be heard, from when on its silence counts as its
@@ -67,6 +69,8 @@ class FailureArbiter {
   // The replacement of a shard that Awaits is there, with the usual time to open its session.
   // Returns its number, from 1.
   uint32_t Replaced(const MemberId& id, absl::Time now);
+  // All members have met after the last replacement.
+  void MadeGood() { replacements_.MadeGood(); }
 
   const absl::optional<Verdict>& verdict() const { return verdict_; }
   bool knows(const MemberId& id) const { return states_.count(id) > 0; }
@@ -98,8 +102,13 @@ class FailureArbiter {
   void Lost(const MemberId& id, absl::string_view why, absl::Time now);
   // A loss that is a cause: tolerated or a verdict.
   void Judge(const MemberId& culprit, int64_t step, absl::string_view why, absl::Time now);
+  // "; ..." where a loss of `id` might have been tolerated, else empty.
+  std::string WhyNotTolerated(const MemberId& id) const;
   // All suspicions have found their cause in a loss that is tolerated.
   void Acquit();
+  // No loss is tolerated any more, and `open`, if there is one, is a verdict. `why`, e.g. "worker 1
+  // has left".
+  void EndTraining(std::string why, const absl::optional<ShardReplacements::Loss>& open);
   void ConvictUnreplaced(const ShardReplacements::Loss& loss, absl::string_view why);
   void Convict(const MemberId& culprit, absl::string_view what, int64_t step,
                absl::string_view why);
@@ -112,7 +121,7 @@ class FailureArbiter {
   std::map<MemberId, State, MemberOrder> states_;
   std::vector<Suspicion> suspicions_;  // in order of arrival
   ShardReplacements replacements_;
-  bool worker_left_ = false;
+  std::string training_over_;  // why nobody goes back to training; empty: all may
   absl::optional<Verdict> verdict_;
 };
 

@@ -172,7 +172,11 @@ void Job::Arrive(uint64_t call, const MemberId& who, Contribution contribution, 
     effects->meetings.push_back(std::move(answer));
     return;
   }
-  Append(meetings_->Arrive(call, who, std::move(contribution), now, timeout), effects);
+  const bool recovery = IsRecovery(contribution.name);
+  auto answers = meetings_->Arrive(call, who, std::move(contribution), now, timeout);
+  // All have met: a later loss or replacement would have ended the meeting.
+  if (recovery && !answers.empty() && answers.front().status.ok()) arbiter_->MadeGood();
+  Append(std::move(answers), effects);
 }
 
 void Job::CallCancelled(uint64_t call) {

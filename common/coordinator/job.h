@@ -68,6 +68,7 @@ class Job {
   std::vector<Replacement> ReplacementsSinceJoin(uint64_t session) const;
 
   // All below: `who` is what Identify returned.
+  // A verdict that comes of it is told with the next Tick.
   void Heartbeat(const MemberId& who, const Progress& progress, absl::Time now);
   void SessionClosed(const MemberId& who, absl::Time now, Effects* effects);
   void Arrive(uint64_t call, const MemberId& who, Contribution contribution, absl::Time now,

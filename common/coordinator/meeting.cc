@@ -15,8 +15,6 @@ namespace {
 
 constexpr absl::string_view kRecoveryPrefix = "recovery-";
 
-bool IsRecovery(absl::string_view name) { return absl::StartsWith(name, kRecoveryPrefix); }
-
 // k of "recovery-<k>..."; the largest number where there is none.
 uint64_t RecoveryNumber(absl::string_view name) {
   absl::ConsumePrefix(&name, kRecoveryPrefix);
@@ -63,6 +61,8 @@ int64_t WrappingSum(int64_t a, int64_t b) {
 }
 
 }  // namespace
+
+bool IsRecovery(absl::string_view name) { return absl::StartsWith(name, kRecoveryPrefix); }
 
 std::vector<MeetingAnswer> Meetings::Arrive(uint64_t call, const MemberId& who,
                                             Contribution contribution, absl::Time now,

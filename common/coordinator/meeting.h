@@ -19,6 +19,9 @@ namespace ringside {
 
 enum class MeetingKind { kBarrier, kReduce, kGather, kGatherForAll };
 
+// A meeting after a loss, see Meetings.
+bool IsRecovery(absl::string_view name);
+
 // What one caller brings to a meeting.
 struct Contribution {
   MeetingKind kind = MeetingKind::kBarrier;

@@ -34,8 +34,20 @@ const ShardReplacements::Loss& ShardReplacements::Earliest() const {
 }
 
 uint32_t ShardReplacements::Replaced(const MemberId& shard) {
-  RINGSIDE_CHECK(awaited_.erase(shard) == 1);
+  const auto awaited = awaited_.find(shard);
+  RINGSIDE_CHECK(awaited != awaited_.end());
+  replaced_.push_back(awaited->second);
+  awaited_.erase(awaited);
   return ++recovery_;
+}
+
+absl::optional<ShardReplacements::Loss> ShardReplacements::Unhealed() const {
+  absl::optional<Loss> first;
+  if (any()) first = Earliest();
+  for (const Loss& loss : replaced_) {
+    if (!first.has_value() || loss.number < first->number) first = loss;
+  }
+  return first;
 }
 
 absl::optional<ShardReplacements::Loss> ShardReplacements::Overdue(absl::Time now) const {

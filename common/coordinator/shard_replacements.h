@@ -44,6 +44,11 @@ class ShardReplacements {
   const Loss& Earliest() const;
   // The replacement is there: returns its number, from 1. Requires that it was awaited.
   uint32_t Replaced(const MemberId& shard);
+  // All members have met after the last replacement: the losses before it have no consequence any
+  // more.
+  void MadeGood() { replaced_.clear(); }
+  // The first loss that is not made good: its replacement is awaited, or has not met the others.
+  absl::optional<Loss> Unhealed() const;
   // How many replacements there have been.
   uint32_t recovery() const { return recovery_; }
   // A loss whose replacement did not come in time.
@@ -58,6 +63,7 @@ class ShardReplacements {
   int used_ = 0;
   uint32_t recovery_ = 0;
   std::map<MemberId, Loss, MemberOrder> awaited_;
+  std::vector<Loss> replaced_;  // and not made good
   std::vector<Loss> new_;
 };
 

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "tests/integration/job.h"
 
 namespace ringside {
@@ -84,6 +85,59 @@ TEST_P(SeedTest, AKilledShardLeavesNoTraceInTheBits) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SeedTest, ::testing::Range(1, 21));
+
+// The instants at which some workers wait for others, which are about to come or have gone: before
+// the first step, and around the last. By the time of the kill all may be over.
+class EdgeTest : public RestartTest,
+                 public ::testing::WithParamInterface<std::vector<std::string>> {
+ protected:
+  // Much less than anybody's patience with who does not come, and enough for a busy machine.
+  static constexpr absl::Duration kSoon = absl::Seconds(30);
+
+  // Starts a job and kills `shard` once worker 0 has written `step`, or is about to begin (0).
+  TestProcess::Ended KillAt(int64_t step, int shard, const std::string& out) {
+    std::vector<std::string> flags = Flags(GetParam());
+    flags.push_back("--out=" + out);
+    const std::unique_ptr<TestProcess> job = TestProcess::Start(Command("ringside", flags));
+    const auto is_there = [&] {
+      return std::ifstream(out + "/steps/worker-0.jsonl").good() && StepsWritten(out) >= step;
+    };
+    EXPECT_TRUE(AwaitCondition(is_there, absl::Seconds(60))) << job->output();
+    const pid_t victim = FindChild(job->pid(), "ps_server", absl::StrCat("--shard=", shard));
+    if (victim > 0) kill(victim, SIGKILL);
+    const absl::Time killed = absl::Now();
+    const TestProcess::Ended ended = job->Wait(absl::Minutes(2));
+    EXPECT_LT(absl::Now() - killed, kSoon) << "step " << step << ": " << ended.output;
+    return ended;
+  }
+};
+
+TEST_P(EdgeTest, NobodyWaitsForWhoDoesNotCome) {
+  WriteMnistFiles(data_dir(), 64, 20);
+  const std::string hash = Undisturbed(GetParam());
+  for (int64_t step : {int64_t{0}, int64_t{1}, kSteps - 2, kSteps - 1, kSteps}) {
+    const int shard = static_cast<int>(step % 2);
+    const std::string out = absl::StrCat(folder(), "/", step);
+    const TestProcess::Ended ended = KillAt(step, shard, out);
+    if (ended.status == 0) {
+      EXPECT_EQ(ReadResult(out).runs(0).parameters_sha256(), hash) << ended.output;
+      continue;
+    }
+    EXPECT_EQ(ended.status, 1);
+    // Of the coordinator, or of the launcher, which saw it first. Before the first snapshot there
+    // is none to go back to.
+    const std::string who = absl::StrCat("shard ", shard);
+    EXPECT_THAT(ended.output, ::testing::ContainsRegex(absl::StrCat(who, " was lost at step|lost ",
+                                                                    who, "|no snapshot of ", who)))
+        << "step " << step;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Updates, EdgeTest,
+                         ::testing::Values(std::vector<std::string>{},
+                                           std::vector<std::string>{"--update=server",
+                                                                    "--snapshot_steps=25"}),
+                         [](const auto& info) { return info.param.empty() ? "worker" : "server"; });
 
 TEST_F(RestartTest, AsynchronousJobsGoBackToASnapshotAndOn) {
   WriteMnistFiles(data_dir(), 64, 20);

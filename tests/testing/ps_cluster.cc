@@ -60,6 +60,7 @@ void PsCluster::Serve() {
     Shard& shard = *shards_[number];
     ParameterShard::Config config{options_.plan, options_.layout, number};
     config.generation = kGeneration;
+    config.first_step = options_.first_step;
     config.placement = options_.results;
     config.policy = options_.policy;
     config.optimizer = options_.optimizer;
@@ -71,7 +72,7 @@ void PsCluster::Serve() {
         ShardExecutor::Config{number, options_.layout.world_size, options_.step_timeout},
         std::move(machine).value(), shard.service.get());
     shard.service->Serve(
-        {options_.layout.world_size, kGeneration, options_.plan.hash(), 0, results},
+        {options_.layout.world_size, kGeneration, options_.plan.hash(), options_.recovery, results},
         shard.executor.get());
     MemoryAcceptor::Config acceptor;
     acceptor.shard = number;

@@ -34,6 +34,9 @@ class PsCluster {
     Arena::Placement gradients = Arena::Placement::kShared;
     PsPolicy policy = {};
     OptimizerConfig optimizer = {};
+    // Of shards that take the place of others: the step that they open, and the losses before.
+    uint64_t first_step = 0;
+    uint32_t recovery = 0;
   };
 
   explicit PsCluster(Options options);

@@ -97,7 +97,7 @@ class PsFactoryTest : public ::testing::TestWithParam<std::pair<std::string, std
     for (float& value : gradients->span()) value = static_cast<float>(config.rank + 1);
     product.synchronizer->Submit({1, config.rank, 0, gradients->span(), 1});
     RINGSIDE_RETURN_IF_ERROR(product.synchronizer->Finish(1).status());
-    RINGSIDE_RETURN_IF_ERROR(product.synchronizer->Shutdown());
+    RINGSIDE_RETURN_IF_ERROR(product.synchronizer->Shutdown().status());
     RINGSIDE_RETURN_IF_ERROR(
         client->Gather("results", EveryoneOf(client->membership()), "", absl::Seconds(30))
             .status());

@@ -152,7 +152,7 @@ class RecordingSynchronizer final : public GradientSynchronizer {
     return StepStats{{absl::Milliseconds(3), absl::Milliseconds(1)}, absl::Milliseconds(2), step};
   }
   void Abort(absl::Status) override {}
-  absl::Status Shutdown() override { return absl::OkStatus(); }
+  absl::StatusOr<absl::optional<int64_t>> Shutdown() override { return absl::optional<int64_t>(); }
   TrafficCounters traffic() const override { return {}; }
   TrafficCounters ExpectedTraffic(int64_t) const override { return {}; }
 
@@ -257,6 +257,22 @@ TEST(TrainerTest, TheFirstErrorEndsTheRunAndTheStepIsKnown) {
   EXPECT_EQ(disk_full.trainer->Run([](const StepRecord&) { return absl::DataLossError("full"); }),
             absl::DataLossError("full"));
   EXPECT_EQ(disk_full.trainer->step(), 1);
+}
+
+TEST(TrainerTest, StepsAreRunAgainWhereTheSynchronizerHasGoneBack) {
+  LocalRun run(1, 20, 4, 5);
+  RecordingSynchronizer synchronizer;
+  ASSERT_TRUE(run.trainer->Start(&synchronizer).ok());
+  std::vector<int64_t> steps;
+  const auto note = [&](const StepRecord& record) {
+    steps.push_back(record.step());
+    return absl::OkStatus();
+  };
+  ASSERT_TRUE(run.trainer->Run(note).ok());
+  run.trainer->GoBack(3);
+  EXPECT_EQ(run.trainer->step(), 3);
+  ASSERT_TRUE(run.trainer->Run(note).ok());
+  EXPECT_EQ(steps, (std::vector<int64_t>{1, 2, 3, 4, 5, 4, 5}));
 }
 
 TEST(TrainerTest, RefusesBadConfigurations) {

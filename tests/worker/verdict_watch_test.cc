@@ -16,7 +16,7 @@ class AbortRecorder final : public GradientSynchronizer {
   void Submit(const GradientBucket&) override {}
   absl::StatusOr<StepStats> Finish(int64_t) override { return StepStats(); }
   void Abort(absl::Status cause) override { causes.push_back(std::move(cause)); }
-  absl::Status Shutdown() override { return absl::OkStatus(); }
+  absl::StatusOr<absl::optional<int64_t>> Shutdown() override { return absl::optional<int64_t>(); }
   TrafficCounters traffic() const override { return {}; }
   TrafficCounters ExpectedTraffic(int64_t) const override { return {}; }
 

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "common/traffic.h"
 
@@ -63,8 +64,10 @@ class GradientSynchronizer {
   virtual void Abort(absl::Status cause) = 0;
 
   // Ends links in good order, after the last Finish. On return the parameters of all ranks are the
-  // same, in modes where they may differ until then.
-  virtual absl::Status Shutdown() = 0;
+  // same, in modes where they may differ until then. But where lost state was made good while this
+  // process waited for the others, and the parameters went back, nothing has ended: returns the
+  // step after which they are, and the steps from there on are to be run again.
+  virtual absl::StatusOr<absl::optional<int64_t>> Shutdown() = 0;
 
   // So far, the broadcast in Start included.
   virtual TrafficCounters traffic() const = 0;

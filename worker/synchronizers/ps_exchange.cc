@@ -43,7 +43,7 @@ PsExchange::PsExchange(Config config, std::unique_ptr<Arena> results)
       results_(std::move(results)),
       lent_(config_.plan.size()),
       ledger_(&config_.plan, &tables_, config_.group, config_.policy.mode == PsMode::kBackup),
-      finished_(config_.shards.size(), false),
+      end_(layout_.num_shards, config_.policy.is_asynchronous()),
       pulls_(config_.shards.size(), 0) {}
 
 PsExchange::~PsExchange() {
@@ -67,13 +67,45 @@ absl::Status PsExchange::Connect(const std::vector<ShardAddress>& shards, uint32
   config.tuning = config_.tuning;
   if (config_.gradients != nullptr) config.arenas = {config_.gradients};
   config.recovery = recovery;
+  config.timeout = config_.connect_timeout;
+  {
+    MutexLock lock(&mutex_);
+    outdated_ = absl::OkStatus();
+  }
+  ShardRecovery* const others = config_.recovery.get();
+  if (others != nullptr)
+    others->WatchReplacements(recovery, [this](const absl::Status& why) { Outdate(why); });
+  const absl::Status connected = ConnectLinks(std::move(config));
+  if (others != nullptr) others->WatchReplacements(recovery, nullptr);
+  const absl::Status interruption = Interruption();
+  return interruption.ok() ? connected : interruption;
+}
+
+absl::Status PsExchange::ConnectLinks(ShardLinks::Config config) {
   ShardLinks::Listener* const listener = this;
-  RINGSIDE_ASSIGN_OR_RETURN(
-      std::shared_ptr<ShardLinks> made,
-      ShardLinks::Connect(std::move(config), config_.connect_timeout, listener));
+  RINGSIDE_ASSIGN_OR_RETURN(const std::shared_ptr<ShardLinks> made,
+                            ShardLinks::Start(
+                                std::move(config), [this] { return Interruption(); }, listener));
+  {
+    MutexLock lock(&mutex_);
+    links_ = made;  // so that whoever interrupts from now on can cancel it
+  }
+  RINGSIDE_RETURN_IF_ERROR(Interruption());
+  return made->AwaitConnected();
+}
+
+void PsExchange::Outdate(const absl::Status& why) {
+  {
+    MutexLock lock(&mutex_);
+    if (outdated_.ok()) outdated_ = why;
+  }
+  const std::shared_ptr<ShardLinks> to_cancel = links();
+  if (to_cancel != nullptr) to_cancel->Cancel();
+}
+
+absl::Status PsExchange::Interruption() const {
   MutexLock lock(&mutex_);
-  links_ = std::move(made);
-  return aborted_;
+  return aborted_.ok() ? outdated_ : aborted_;
 }
 
 void PsExchange::Submit(const GradientBucket& bucket) {
@@ -213,12 +245,12 @@ void PsExchange::OnShardFrame(int shard, ReceivedFrame frame) {
 absl::Status PsExchange::TakeFrame(int shard, const ReceivedFrame& frame) {
   if (frame.header.kind != FrameKind::kFinish) return TakeResult(shard, frame);
   MutexLock lock(&mutex_);
-  if (!shutting_down_) {
+  if (!end_.begun()) {
     return absl::InvalidArgumentError(absl::StrCat("worker ", config_.group.rank(), " refuses the ",
                                                    Describe(frame.header),
                                                    ": it has not finished"));
   }
-  finished_[shard] = true;
+  end_.Finished(shard);
   changed_.NotifyAll();
   return absl::OkStatus();
 }
@@ -245,7 +277,8 @@ absl::Status PsExchange::TakeResult(int shard, const ReceivedFrame& frame) {
 
 void PsExchange::OnShardEnded(int shard, const absl::Status& how) {
   MutexLock lock(&mutex_);
-  if (failure_.ok() && !(how.ok() && shutting_down_)) {
+  const bool harmless = how.ok() ? end_.begun() : end_.Lost(shard);
+  if (failure_.ok() && !harmless) {
     const std::string at = absl::StrCat(" (step ", std::max<int64_t>(ledger_.step(), 0), ")");
     failure_ = how.ok() ? WithSuspects(absl::UnavailableError(absl::StrCat(
                                            "worker ", config_.group.rank(), ": shard ", shard,
@@ -274,17 +307,12 @@ void PsExchange::Abort(absl::Status cause) {
   if (to_cancel != nullptr) to_cancel->Cancel();
 }
 
-absl::Status PsExchange::Shutdown() {
+absl::StatusOr<absl::optional<int64_t>> PsExchange::Shutdown() {
   for (;;) {
     const absl::Status ended = ShutdownOnce();
-    if (ended.ok()) return ended;
+    if (ended.ok()) return absl::optional<int64_t>();
     RINGSIDE_ASSIGN_OR_RETURN(const absl::optional<int64_t> back, Recover(ended));
-    if (back.has_value()) {
-      return absl::UnavailableError(
-          absl::StrCat("worker ", config_.group.rank(),
-                       " has finished, but a shard was lost and went back to step ", *back, ": ",
-                       ended.message()));
-    }
+    if (back.has_value()) return back;
   }
 }
 
@@ -294,7 +322,7 @@ absl::Status PsExchange::ShutdownOnce() {
   {
     MutexLock lock(&mutex_);
     RINGSIDE_RETURN_IF_ERROR(failure_);
-    shutting_down_ = true;
+    end_.Begin();
     last_step = std::max<int64_t>(ledger_.step(), 0);
     if (config_.policy.is_asynchronous()) {
       ledger_.OpenForPull(last_step);
@@ -306,22 +334,7 @@ absl::Status PsExchange::ShutdownOnce() {
   }
   {
     MutexLock lock(&mutex_);
-    const auto done = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-      return std::find(finished_.begin(), finished_.end(), false) == finished_.end();
-    };
-    while (failure_.ok() && !done()) {
-      if (changed_.WaitUntil(&mutex_, deadline) || done() || !failure_.ok()) continue;
-      std::vector<MemberId> lacking;
-      for (int shard = 0; shard < layout_.num_shards; ++shard) {
-        if (!finished_[shard]) lacking.push_back(ShardId(shard));
-      }
-      failure_ = WithSuspects(
-          absl::DeadlineExceededError(absl::StrCat(
-              "worker ", config_.group.rank(), ": ", ToString(lacking),
-              " did not end the training within ", absl::FormatDuration(config_.finish_timeout))),
-          lacking);
-    }
-    RINGSIDE_RETURN_IF_ERROR(failure_);
+    RINGSIDE_RETURN_IF_ERROR(AwaitTrainingEnd(deadline));
     // All results were sent before the last word.
     if (config_.policy.is_asynchronous()) {
       RINGSIDE_RETURN_IF_ERROR(AwaitResults(deadline, config_.finish_timeout));
@@ -330,6 +343,25 @@ absl::Status PsExchange::ShutdownOnce() {
   }
   links()->EndWrites();
   return links()->AwaitEnd(config_.step_timeout);
+}
+
+absl::Status PsExchange::AwaitTrainingEnd(absl::Time deadline) {
+  for (bool in_time = true; failure_.ok();) {
+    const std::vector<int> lacking = end_.Lacking();
+    if (lacking.empty()) break;
+    if (in_time) {
+      in_time = changed_.WaitUntil(&mutex_, deadline);
+      continue;
+    }
+    std::vector<MemberId> shards;
+    for (int shard : lacking) shards.push_back(ShardId(shard));
+    failure_ = WithSuspects(
+        absl::DeadlineExceededError(absl::StrCat(
+            "worker ", config_.group.rank(), ": ", ToString(shards),
+            " did not end the training within ", absl::FormatDuration(config_.finish_timeout))),
+        shards);
+  }
+  return failure_;
 }
 
 TrafficCounters PsExchange::traffic() const {

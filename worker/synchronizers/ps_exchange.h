@@ -42,6 +42,7 @@
 #include "worker/synchronizers/gradient_synchronizer.h"
 #include "worker/synchronizers/shard_links.h"
 #include "worker/synchronizers/shard_recovery.h"
+#include "worker/synchronizers/training_end.h"
 
 namespace ringside {
 
@@ -67,7 +68,7 @@ class PsExchange final : private ShardLinks::Listener {
   };
 
   // Blocks until every shard has admitted this worker. INVALID_ARGUMENT: see ShardLayout::Validate;
-  // RESOURCE_EXHAUSTED: no memory for the results; otherwise the errors of ShardLinks::Connect.
+  // RESOURCE_EXHAUSTED: no memory for the results; otherwise the errors of ShardLinks.
   static absl::StatusOr<std::unique_ptr<PsExchange>> Create(Config config);
   ~PsExchange() override;
 
@@ -86,12 +87,14 @@ class PsExchange final : private ShardLinks::Listener {
   // Of the exchange that Finish returned last.
   CommunicationTimes communication() const { return communication_; }
 
-  // Makes a running and every later Finish return `cause`.
+  // Makes a running and every later Finish return `cause`; what it waits for is given up.
   void Abort(absl::Status cause);
   // Tells the shards that this worker has no more steps, waits until all workers have said so, and
   // ends the streams. In asynchronous modes the results are then the final parameters, the same for
-  // all workers. DEADLINE_EXCEEDED: names the shards that did not end their streams.
-  absl::Status Shutdown();
+  // all workers. Where the parameters of a shard that was lost meanwhile went back to a snapshot,
+  // nothing is ended: returns the step that the results are of, and training goes on from there.
+  // DEADLINE_EXCEEDED: names the shards that did not end their streams.
+  absl::StatusOr<absl::optional<int64_t>> Shutdown();
 
   // The transports in force, e.g. "shm".
   std::string links_in_force() const { return links()->in_force(); }
@@ -114,8 +117,14 @@ class PsExchange final : private ShardLinks::Listener {
   void SendWord(int shard, FrameKind kind, int64_t step);
   absl::StatusOr<int64_t> FinishOnce(int64_t step);
   absl::Status ShutdownOnce();
+  // Until all shards have said that nobody has more steps.
+  absl::Status AwaitTrainingEnd(absl::Time deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::shared_ptr<ShardLinks> links() const;
+  // Returns early with the cause where Abort is called, or another shard is replaced meanwhile.
   absl::Status Connect(const std::vector<ShardAddress>& shards, uint32_t recovery);
+  absl::Status ConnectLinks(ShardLinks::Config config);
+  void Outdate(const absl::Status& why);
+  absl::Status Interruption() const;
   ShardStream::Frame PushOf(const GradientBucket& bucket, int shard, int unit) const;
   // After `failure`: connects anew and brings everybody up to date. Returns the step that the
   // results went back to, if they did.
@@ -147,15 +156,15 @@ class PsExchange final : private ShardLinks::Listener {
 
   mutable Mutex mutex_;
   CondVar changed_;
-  // Null only before the first connection and while a new one is made.
+  // Null before the first and between two; perhaps still connecting.
   std::shared_ptr<ShardLinks> links_ ABSL_GUARDED_BY(mutex_);
   TrafficCounters traffic_before_ ABSL_GUARDED_BY(mutex_);  // of links that were lost
   absl::Status aborted_ ABSL_GUARDED_BY(mutex_);            // never forgotten
+  absl::Status outdated_ ABSL_GUARDED_BY(mutex_);           // why it is of no use to connect
   ExchangeLedger ledger_ ABSL_GUARDED_BY(mutex_);
-  CommunicationClock clock_ ABSL_GUARDED_BY(mutex_);    // its parts are units
-  absl::Status failure_ ABSL_GUARDED_BY(mutex_);        // the first; sticky
-  std::vector<bool> finished_ ABSL_GUARDED_BY(mutex_);  // by shard: it has said kFinish
-  bool shutting_down_ ABSL_GUARDED_BY(mutex_) = false;
+  CommunicationClock clock_ ABSL_GUARDED_BY(mutex_);  // its parts are units
+  absl::Status failure_ ABSL_GUARDED_BY(mutex_);      // the first; sticky
+  TrainingEnd end_ ABSL_GUARDED_BY(mutex_);
   int copying_ ABSL_GUARDED_BY(mutex_) = 0;  // results that are being copied to their place
   std::vector<int64_t> pulls_ ABSL_GUARDED_BY(mutex_);  // by shard
 };

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "common/coordinator/monotonic_clock.h"
 #include "common/recovery_plan.h"
 #include "common/status_macros.h"
 #include "worker/synchronizers/ps_exchange.h"
@@ -64,8 +65,7 @@ absl::StatusOr<absl::optional<int64_t>> PsExchange::Rebuild(const ShardRecovery:
   {
     MutexLock lock(&mutex_);
     failure_ = aborted_;
-    shutting_down_ = false;
-    std::fill(finished_.begin(), finished_.end(), false);
+    end_.Reset();
   }
   RINGSIDE_RETURN_IF_ERROR(Connect(meeting.shards, meeting.recovery));
   if (!config_.policy.server_has_parameters()) {
@@ -88,6 +88,8 @@ absl::StatusOr<int64_t> PsExchange::GoBack(const std::vector<std::string>& snaps
   MutexLock lock(&mutex_);
   RINGSIDE_RETURN_IF_ERROR(AwaitResults(absl::Now() + config_.step_timeout, config_.step_timeout));
   ledger_.Close();
+  // A new step begins for the clock too: what was waited for is no part of the next one.
+  communication_ = clock_.Finished(MonotonicNow());
   return step;
 }
 

@@ -33,7 +33,8 @@ class PsSummer final : public GradientSummer {
   absl::StatusOr<absl::Span<const float>> Finish(int64_t step) override;
   CommunicationTimes communication() const override { return exchange_->communication(); }
   void Abort(absl::Status cause) override { exchange_->Abort(std::move(cause)); }
-  absl::Status Shutdown() override { return exchange_->Shutdown(); }
+  // The shards keep no parameters that could go back.
+  absl::Status Shutdown() override { return exchange_->Shutdown().status(); }
   TrafficCounters traffic() const override { return exchange_->traffic(); }
   TrafficCounters ExpectedTraffic(int64_t exchanges) const override {
     return exchange_->ExpectedTraffic(exchanges);

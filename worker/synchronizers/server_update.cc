@@ -37,10 +37,10 @@ absl::StatusOr<StepStats> ServerUpdate::Finish(int64_t step) {
   return stats;
 }
 
-absl::Status ServerUpdate::Shutdown() {
-  RINGSIDE_RETURN_IF_ERROR(exchange_->Shutdown());
+absl::StatusOr<absl::optional<int64_t>> ServerUpdate::Shutdown() {
+  RINGSIDE_ASSIGN_OR_RETURN(const absl::optional<int64_t> back, exchange_->Shutdown());
   if (!parameters_.empty()) TakeResults();
-  return absl::OkStatus();
+  return back;
 }
 
 void ServerUpdate::TakeResults() { Copy(exchange_->results(), parameters_); }

@@ -28,7 +28,7 @@ class ServerUpdate final : public GradientSynchronizer {
   void Submit(const GradientBucket& bucket) override { exchange_->Submit(bucket); }
   absl::StatusOr<StepStats> Finish(int64_t step) override;
   void Abort(absl::Status cause) override { exchange_->Abort(std::move(cause)); }
-  absl::Status Shutdown() override;
+  absl::StatusOr<absl::optional<int64_t>> Shutdown() override;
   TrafficCounters traffic() const override { return exchange_->traffic(); }
   TrafficCounters ExpectedTraffic(int64_t steps) const override {
     return exchange_->ExpectedTraffic(steps + 1);

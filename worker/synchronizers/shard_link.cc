@@ -1,5 +1,6 @@
 #include "worker/synchronizers/shard_link.h"
 
+#include <algorithm>
 #include <array>
 #include <set>
 #include <utility>
@@ -7,8 +8,10 @@
 #include "absl/base/internal/endian.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
 #include "common/logging.h"
 #include "common/network/grpc_server.h"
+#include "common/network/poll.h"
 #include "common/network/socket.h"
 #include "common/sha256.h"
 #include "common/shared_memory/memory_hello.h"
@@ -18,14 +21,36 @@
 namespace ringside {
 namespace {
 
+// How often whoever waits asks whether it is to go on.
+constexpr absl::Duration kAskEvery = absl::Milliseconds(50);
+// A shard that has begun to answer is done at once.
+constexpr absl::Duration kExchangeTimeout = absl::Seconds(5);
+
 struct Shared {
   std::shared_ptr<const PeerMemory> memory;
   uint64_t ticket = 0;
 };
 
-// UNAVAILABLE, and any other code but DEADLINE_EXCEEDED: there is no shared memory to be had.
+// Blocks until the shard has something to say: it lets callers wait until it knows the job, or is
+// ready again after a loss.
+absl::Status AwaitAnswer(const Socket& socket, absl::Time deadline,
+                         const std::function<absl::Status()>& interrupted) {
+  for (;;) {
+    RINGSIDE_RETURN_IF_ERROR(interrupted());
+    pollfd readable = {socket.fd(), POLLIN, 0};
+    RINGSIDE_ASSIGN_OR_RETURN(
+        const bool ready,
+        PollUntil(absl::MakeSpan(&readable, 1), std::min(deadline, absl::Now() + kAskEvery)));
+    if (ready) return absl::OkStatus();
+    if (absl::Now() >= deadline) return absl::DeadlineExceededError("no answer in time");
+  }
+}
+
+// UNAVAILABLE, and any other code but DEADLINE_EXCEEDED: there is no shared memory to be had,
+// unless `interrupted` has an error.
 absl::StatusOr<Shared> ShareMemory(const ShardLinkConfig& config, const SharedArenas& own,
-                                   absl::Time deadline) {
+                                   absl::Time deadline,
+                                   const std::function<absl::Status()>& interrupted) {
   if (own.empty()) {
     return absl::UnavailableError("the gradients of this worker are not in shared memory");
   }
@@ -35,6 +60,8 @@ absl::StatusOr<Shared> ShareMemory(const ShardLinkConfig& config, const SharedAr
       MemoryHello{config.generation, static_cast<uint32_t>(config.shard),
                   static_cast<uint32_t>(config.rank), Sha256Hex(absl::string_view(config.token))});
   RINGSIDE_RETURN_IF_ERROR(WriteFully(socket.get(), hello, deadline));
+  RINGSIDE_RETURN_IF_ERROR(AwaitAnswer(*socket, deadline, interrupted));
+  deadline = std::min(deadline, absl::Now() + kExchangeTimeout);
   uint8_t answer = 0;
   RINGSIDE_RETURN_IF_ERROR(ReadFully(socket.get(), absl::MakeSpan(&answer, 1), deadline));
   const auto verdict = static_cast<MemoryVerdict>(answer);
@@ -78,7 +105,9 @@ absl::StatusOr<std::string> Choose(const ShardLinkConfig& config) {
 }  // namespace
 
 absl::StatusOr<ShardLink> OpenShardLink(const ShardLinkConfig& config, const SharedArenas& own,
-                                        absl::Time deadline) {
+                                        absl::Time deadline,
+                                        const std::function<absl::Status()>& interrupted) {
+  RINGSIDE_RETURN_IF_ERROR(interrupted());
   ShardLink link;
   RINGSIDE_ASSIGN_OR_RETURN(const std::string chosen, Choose(config));
   const ShardAddress& address = config.address;
@@ -87,7 +116,10 @@ absl::StatusOr<ShardLink> OpenShardLink(const ShardLinkConfig& config, const Sha
   link.target = local ? LocalGrpcTarget(address.local) : ToString(address.tcp);
   if (chosen != "shm") return link;
   absl::StatusOr<Shared> shared = absl::UnavailableError("it has no socket for it");
-  if (!address.memory.empty()) shared = ShareMemory(config, own, deadline);
+  if (!address.memory.empty()) {
+    shared = ShareMemory(config, own, deadline, interrupted);
+    RINGSIDE_RETURN_IF_ERROR(interrupted());
+  }
   if (shared.ok()) {
     link.name = "shm";
     link.memory = std::move(shared->memory);

@@ -4,10 +4,12 @@
 #define RINGSIDE_WORKER_SYNCHRONIZERS_SHARD_LINK_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -50,12 +52,14 @@ struct ShardLinkConfig {
 
 // Chooses the link, and for shm exchanges memory, where the shard gets `own`. `auto` is shm on one
 // host, if both have the socket for it, else grpc_tcp. Where shm is not to be had after all, gRPC
-// carries the payload over the Unix socket, and the log says why. Blocks until `deadline` at most.
+// carries the payload over the Unix socket, and the log says why. Blocks until `deadline` at most;
+// meanwhile `interrupted` is asked several times a second, and its error ends the attempt.
 // INVALID_ARGUMENT: an unknown link. FAILED_PRECONDITION: a link that needs one host, and the shard
 // is on another, or does not listen on a Unix socket. DEADLINE_EXCEEDED: no answer about memory;
 // names the shard, as suspect too.
 absl::StatusOr<ShardLink> OpenShardLink(const ShardLinkConfig& config, const SharedArenas& own,
-                                        absl::Time deadline);
+                                        absl::Time deadline,
+                                        const std::function<absl::Status()>& interrupted);
 
 // "shm", or "grpc_tcp,shm" where shards are reached in several ways: for the results.
 std::string LinksInForce(const std::vector<ShardLink>& links);

@@ -31,10 +31,9 @@ std::vector<MemberId> Lacking(const std::vector<bool>& flags) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ShardLinks>> ShardLinks::Connect(Config config,
-                                                                absl::Duration timeout,
-                                                                Listener* listener) {
-  const absl::Time deadline = absl::Now() + timeout;
+absl::StatusOr<std::unique_ptr<ShardLinks>> ShardLinks::Start(
+    Config config, const std::function<absl::Status()>& interrupted, Listener* listener) {
+  const absl::Time deadline = absl::Now() + config.timeout;
   SharedArenas shared(config.arenas);
   std::vector<ShardLink> links;
   for (size_t shard = 0; shard < config.shards.size(); ++shard) {
@@ -42,20 +41,19 @@ absl::StatusOr<std::unique_ptr<ShardLinks>> ShardLinks::Connect(Config config,
         ShardLink link,
         OpenShardLink({config.ps_link, static_cast<int>(shard), config.shards[shard], config.token,
                        config.group.rank(), config.group.generation},
-                      shared, deadline));
+                      shared, deadline, interrupted));
     links.push_back(std::move(link));
   }
-  auto made =
-      absl::WrapUnique(new ShardLinks(std::move(config), links, std::move(shared), listener));
-  RINGSIDE_RETURN_IF_ERROR(made->AwaitConnected(deadline, timeout));
-  return made;
+  return absl::WrapUnique(
+      new ShardLinks(std::move(config), links, std::move(shared), deadline, listener));
 }
 
 ShardLinks::ShardLinks(Config config, const std::vector<ShardLink>& links, SharedArenas shared,
-                       Listener* listener)
+                       absl::Time deadline, Listener* listener)
     : config_(std::move(config)),
       shared_(std::move(shared)),
       in_force_(LinksInForce(links)),
+      deadline_(deadline),
       listener_(listener),
       lent_(std::make_unique<LentSlices>()),
       connected_(config_.shards.size(), false),
@@ -85,10 +83,10 @@ ShardLinks::~ShardLinks() {
   }
 }
 
-absl::Status ShardLinks::AwaitConnected(absl::Time deadline, absl::Duration timeout) {
+absl::Status ShardLinks::AwaitConnected() {
   MutexLock lock(&mutex_);
   while (failure_.ok() && !AllOf(connected_)) {
-    if (changed_.WaitUntil(&mutex_, deadline) || !failure_.ok() || AllOf(connected_)) continue;
+    if (changed_.WaitUntil(&mutex_, deadline_) || !failure_.ok() || AllOf(connected_)) continue;
     const std::vector<MemberId> lacking = Lacking(connected_);
     std::string where;
     for (const MemberId& id : lacking)
@@ -96,7 +94,7 @@ absl::Status ShardLinks::AwaitConnected(absl::Time deadline, absl::Duration time
     failure_ =
         WithSuspects(absl::DeadlineExceededError(absl::StrCat(
                          "worker ", config_.group.rank(), ": no answer from ", ToString(lacking),
-                         " at", where, " within ", absl::FormatDuration(timeout))),
+                         " at", where, " within ", absl::FormatDuration(config_.timeout))),
                      lacking);
   }
   connecting_ = false;

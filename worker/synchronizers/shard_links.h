@@ -7,6 +7,7 @@
 #define RINGSIDE_WORKER_SYNCHRONIZERS_SHARD_LINKS_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,8 +36,8 @@ class ShardLinks final : private ShardStream::Listener {
    public:
     virtual ~Listener() = default;
     virtual void OnShardFrame(int shard, ReceivedFrame frame) = 0;
-    // A stream is over: in good order (OK), or the reason, with suspects. Not told before Connect
-    // has returned.
+    // A stream is over: in good order (OK), or the reason, with suspects. Not told before
+    // AwaitConnected has returned.
     virtual void OnShardEnded(int shard, const absl::Status& how) = 0;
   };
 
@@ -50,14 +51,20 @@ class ShardLinks final : private ShardStream::Listener {
     // Where what is sent may lie, so that shards of this host can read it there. Outlives the
     // object.
     std::vector<const Arena*> arenas = {};
-    uint32_t recovery = 0;  // how often a lost shard was replaced before
+    uint32_t recovery = 0;                       // how often a lost shard was replaced before
+    absl::Duration timeout = absl::Seconds(60);  // until all are connected, from Start on
   };
 
-  // Blocks until every shard has admitted this worker. `listener` outlives the object.
-  // DEADLINE_EXCEEDED: names the shards that did not answer within `timeout`; UNAVAILABLE: a
-  // connection broke; UNAUTHENTICATED or FAILED_PRECONDITION: a shard refuses, and says why.
-  static absl::StatusOr<std::unique_ptr<ShardLinks>> Connect(Config config, absl::Duration timeout,
-                                                             Listener* listener);
+  // Opens the links and begins to connect. `listener` outlives the object. Blocks while a shard
+  // that shares memory is not ready for it; meanwhile `interrupted` is asked, and its error ends
+  // the attempt. Errors: OpenShardLink.
+  static absl::StatusOr<std::unique_ptr<ShardLinks>> Start(
+      Config config, const std::function<absl::Status()>& interrupted, Listener* listener);
+  // Blocks until every shard has admitted this worker; call it once, before anything is sent.
+  // DEADLINE_EXCEEDED: names the shards that did not answer in time; UNAVAILABLE: a connection
+  // broke; UNAUTHENTICATED or FAILED_PRECONDITION: a shard refuses, and says why; CANCELLED: Cancel
+  // was called.
+  absl::Status AwaitConnected();
   // Gives up whatever is under way; waits until gRPC has let go of all memory.
   ~ShardLinks() override;
 
@@ -68,6 +75,7 @@ class ShardLinks final : private ShardStream::Listener {
   void EndWrites();
   // Blocks until all streams have ended. DEADLINE_EXCEEDED: names those that have not.
   absl::Status AwaitEnd(absl::Duration timeout);
+  // Ends everything under way, from any thread: AwaitConnected and AwaitEnd return.
   void Cancel();
 
   // The transports in force, e.g. "shm".
@@ -76,9 +84,7 @@ class ShardLinks final : private ShardStream::Listener {
 
  private:
   ShardLinks(Config config, const std::vector<ShardLink>& links, SharedArenas shared,
-             Listener* listener);
-
-  absl::Status AwaitConnected(absl::Time deadline, absl::Duration timeout);
+             absl::Time deadline, Listener* listener);
 
   void OnShardConnected(int shard) override;
   void OnShardFrame(int shard, ReceivedFrame frame) override;
@@ -88,6 +94,7 @@ class ShardLinks final : private ShardStream::Listener {
   const Config config_;
   const SharedArenas shared_;  // what shards of this host have mapped
   const std::string in_force_;
+  const absl::Time deadline_;  // for all to be connected
   Listener* const listener_;
   // Outlives this object if gRPC does not give everything back in time.
   std::unique_ptr<LentSlices> lent_;

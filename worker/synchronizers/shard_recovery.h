@@ -4,6 +4,7 @@
 #define RINGSIDE_WORKER_SYNCHRONIZERS_SHARD_RECOVERY_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,13 @@ class ShardRecovery {
   // what to end with: the job's verdict, or `failure` itself where it is not a lost shard's.
   virtual absl::StatusOr<Meeting> Meet(const absl::Status& failure, int64_t step,
                                        const std::string& state) = 0;
+
+  // Calls `handler` with ABORTED, the shard as suspect, as soon as a shard has been replaced after
+  // `recovery`: who still connects to the shards of that recovery may wait in vain. At once where
+  // that has happened already; from any thread; it must not block, nor call back. Replaces an
+  // earlier handler, which on return neither runs nor will be called. Empty: nobody wants to know.
+  virtual void WatchReplacements(uint32_t recovery,
+                                 std::function<void(const absl::Status&)> handler) = 0;
 };
 
 }  // namespace ringside

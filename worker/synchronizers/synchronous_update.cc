@@ -61,7 +61,10 @@ absl::StatusOr<StepStats> SynchronousUpdate::Finish(int64_t step) {
 
 void SynchronousUpdate::Abort(absl::Status cause) { summer_->Abort(std::move(cause)); }
 
-absl::Status SynchronousUpdate::Shutdown() { return summer_->Shutdown(); }
+absl::StatusOr<absl::optional<int64_t>> SynchronousUpdate::Shutdown() {
+  RINGSIDE_RETURN_IF_ERROR(summer_->Shutdown());
+  return absl::optional<int64_t>();  // what a summer loses it sums again
+}
 
 TrafficCounters SynchronousUpdate::traffic() const { return summer_->traffic(); }
 

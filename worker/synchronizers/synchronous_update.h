@@ -38,7 +38,7 @@ class SynchronousUpdate final : public GradientSynchronizer {
   // FAILED_PRECONDITION: Start has not succeeded. Otherwise the summer's errors.
   absl::StatusOr<StepStats> Finish(int64_t step) override;
   void Abort(absl::Status cause) override;
-  absl::Status Shutdown() override;
+  absl::StatusOr<absl::optional<int64_t>> Shutdown() override;
   TrafficCounters traffic() const override;
   TrafficCounters ExpectedTraffic(int64_t steps) const override;
 

@@ -35,6 +35,12 @@ class FailureArbiterRestartTest : public ::testing::Test {
     }
     arbiter_.Tick(At(seconds));
   }
+  static void Report(FailureArbiter* arbiter, const MemberId& id, const char* phase) {
+    Progress progress;
+    progress.set_phase(phase);
+    progress.set_step(arbiter->progress(id).step());
+    arbiter->Heartbeat(id, progress, At(1));
+  }
   void ExpectNoVerdict() {
     EXPECT_FALSE(arbiter_.verdict().has_value()) << arbiter_.verdict()->reason();
   }
@@ -203,7 +209,61 @@ TEST_F(FailureArbiterRestartTest, OnceAWorkerHasLeftNoReplacementIsOfUse) {
   arbiter_.Left(WorkerId(0));
   EXPECT_FALSE(arbiter_.Tolerates(ShardId(1)));
   arbiter_.SessionClosed(ShardId(1), At(1));
-  ExpectVerdict(ShardId(1), std::string("shard 1 was lost at step 17: ") + kClosed);
+  ExpectVerdict(ShardId(1), std::string("shard 1 was lost at step 17: ") + kClosed +
+                                "; a replacement is of no use, worker 0 has left");
+}
+
+TEST_F(FailureArbiterRestartTest, OnceAWorkerHasEndedItsTrainingALossIsAVerdictAtOnce) {
+  PassTo(1);
+  for (const char* phase : {"evaluate", "finish"}) {
+    FailureArbiter arbiter(absl::Seconds(10), members_, kStart, {2, absl::Seconds(30)});
+    EXPECT_TRUE(arbiter.Tolerates(ShardId(1)));
+    Report(&arbiter, WorkerId(1), phase);
+    EXPECT_FALSE(arbiter.Tolerates(ShardId(1)));
+    EXPECT_FALSE(arbiter.verdict().has_value());
+    arbiter.SessionClosed(ShardId(1), At(1));
+    ASSERT_TRUE(arbiter.verdict().has_value());
+    EXPECT_EQ(arbiter.verdict()->reason(),
+              std::string("shard 1 was lost at step 0: ") + kClosed +
+                  "; a replacement is of no use, worker 1 has ended its training");
+  }
+}
+
+TEST_F(FailureArbiterRestartTest, WhatAShardSaysOfItsPhaseIsNoEndOfTheTraining) {
+  Report(&arbiter_, ShardId(0), "finish");
+  Report(&arbiter_, WorkerId(0), "start");
+  Report(&arbiter_, WorkerId(1), "train");
+  EXPECT_TRUE(arbiter_.Tolerates(ShardId(1)));
+}
+
+TEST_F(FailureArbiterRestartTest, AWorkerThatEndsItsTrainingEndsTheWaitForAReplacement) {
+  PassTo(1);
+  arbiter_.SessionClosed(ShardId(1), At(1));
+  ExpectNoVerdict();
+  Report(&arbiter_, WorkerId(0), "evaluate");
+  ExpectVerdict(ShardId(1), std::string("shard 1 was lost at step 17: ") + kClosed +
+                                "; a replacement is of no use, worker 0 has ended its training");
+}
+
+// The replacement and the others would wait for a worker that never comes.
+TEST_F(FailureArbiterRestartTest, AReplacementThatNobodyHasMetIsOfNoUseAfterTheTraining) {
+  PassTo(1);
+  arbiter_.SessionClosed(ShardId(1), At(1));
+  arbiter_.Replaced(ShardId(1), At(2));
+  ExpectNoVerdict();
+  Report(&arbiter_, WorkerId(0), "evaluate");
+  ExpectVerdict(ShardId(1), std::string("shard 1 was lost at step 17: ") + kClosed +
+                                "; a replacement is of no use, worker 0 has ended its training");
+}
+
+TEST_F(FailureArbiterRestartTest, ALossThatWasMadeGoodIsNotHeldAgainstTheShard) {
+  PassTo(1);
+  arbiter_.SessionClosed(ShardId(1), At(1));
+  arbiter_.Replaced(ShardId(1), At(2));
+  arbiter_.MadeGood();
+  Report(&arbiter_, WorkerId(0), "evaluate");
+  arbiter_.Left(WorkerId(0));
+  ExpectNoVerdict();
 }
 
 TEST_F(FailureArbiterRestartTest, AWorkerThatLeavesEndsTheWait) {

@@ -246,5 +246,59 @@ TEST_F(JobRestartTest, ALossEndsTheRecoveryInProgress) {
   EXPECT_EQ(Arrive(5, ShardId(1), "recovery-2").meetings.size(), 3u);
 }
 
+// What workers wait in before they train, though no shard takes part.
+TEST_F(JobRestartTest, AMeetingOfThoseWhoKnowOfNoReplacementEndsWithTheFirst) {
+  Contribution contribution;
+  contribution.kind = MeetingKind::kBarrier;
+  contribution.name = "recovery-0-train";
+  contribution.members = {WorkerId(0), ShardId(0)};
+  Job::Effects effects;
+  job_.Arrive(1, WorkerId(0), contribution, kStart, absl::Hours(1), &effects);
+  EXPECT_THAT(effects.meetings, IsEmpty());
+  EXPECT_THAT(Close(ShardId(1)).meetings, IsEmpty());
+  const Job::Effects replaced = Join(Request(ShardId(1), 4), 202);
+  ASSERT_EQ(replaced.meetings.size(), 1u);
+  EXPECT_EQ(replaced.meetings[0].call, 1u);
+  EXPECT_EQ(replaced.meetings[0].status.code(), absl::StatusCode::kAborted);
+  Job::Effects late;
+  job_.Arrive(2, ShardId(0), contribution, kStart, absl::Hours(1), &late);
+  ASSERT_EQ(late.meetings.size(), 1u);
+  EXPECT_EQ(late.meetings[0].status.code(), absl::StatusCode::kAborted);
+}
+
+TEST_F(JobRestartTest, ALossIsMadeGoodOnceAllHaveMet) {
+  const auto evaluate = [this](double seconds) {
+    Progress progress;
+    progress.set_phase("evaluate");
+    job_.Heartbeat(WorkerId(0), progress, At(seconds));
+    Job::Effects effects;
+    job_.Tick(At(seconds), &effects);
+    return effects;
+  };
+  Close(ShardId(1));
+  Join(Request(ShardId(1), 4), 202);
+  Arrive(1, ShardId(0), "recovery-1");
+  Arrive(2, ShardId(1), "recovery-1");
+  EXPECT_EQ(Arrive(3, WorkerId(0), "recovery-1").meetings.size(), 3u);
+  EXPECT_FALSE(evaluate(1).verdict_is_new);
+  EXPECT_TRUE(Close(ShardId(0), 1).verdict_is_new);
+}
+
+TEST_F(JobRestartTest, AWorkerThatEndsItsTrainingEndsTheMeetingAfterALoss) {
+  Close(ShardId(1));
+  Join(Request(ShardId(1), 4), 202);
+  Arrive(1, ShardId(0), "recovery-1");
+  Arrive(2, ShardId(1), "recovery-1");
+  Progress progress;
+  progress.set_phase("finish");
+  job_.Heartbeat(WorkerId(0), progress, At(1));
+  Job::Effects effects;
+  job_.Tick(At(1), &effects);
+  EXPECT_TRUE(effects.verdict_is_new);
+  ASSERT_EQ(effects.meetings.size(), 2u);
+  EXPECT_THAT(std::string(effects.meetings[0].status.message()),
+              HasSubstr("shard 1 was lost at step 0: "));
+}
+
 }  // namespace
 }  // namespace ringside

@@ -58,5 +58,20 @@ TEST(ShardReplacementsTest, GivesEachNewLossOnce) {
   EXPECT_TRUE(shards.TakeNew().empty());
 }
 
+TEST(ShardReplacementsTest, ALossIsOpenUntilAllHaveMetAfterIt) {
+  ShardReplacements replacements({3, absl::Seconds(30)});
+  const absl::Time now = absl::UnixEpoch();
+  EXPECT_FALSE(replacements.Unhealed().has_value());
+  replacements.Await(ShardId(1), 17, "killed", now);
+  replacements.Await(ShardId(0), 18, "killed too", now);
+  EXPECT_EQ(replacements.Unhealed()->why, "killed");
+  replacements.Replaced(ShardId(1));
+  EXPECT_EQ(replacements.Unhealed()->why, "killed");
+  replacements.Replaced(ShardId(0));
+  EXPECT_EQ(replacements.Unhealed()->why, "killed");
+  replacements.MadeGood();
+  EXPECT_FALSE(replacements.Unhealed().has_value());
+}
+
 }  // namespace
 }  // namespace ringside

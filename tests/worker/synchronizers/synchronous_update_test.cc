@@ -170,7 +170,7 @@ TEST(SynchronousUpdateTest, ErrorsOfTheSummerComeThrough) {
   ASSERT_TRUE(scripted.synchronizer->Start(absl::MakeSpan(parameters)).ok());
   scripted.synchronizer->Abort(absl::AbortedError("verdict"));
   EXPECT_EQ(scripted.synchronizer->Finish(1).status(), absl::AbortedError("verdict"));
-  EXPECT_EQ(scripted.synchronizer->Shutdown(), absl::AbortedError("verdict"));
+  EXPECT_EQ(scripted.synchronizer->Shutdown().status(), absl::AbortedError("verdict"));
 }
 
 TEST(SynchronousUpdateTest, ExpectsOneExchangeMoreThanSteps) {
