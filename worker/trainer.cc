@@ -6,6 +6,7 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
+#include "common/logging.h"
 #include "common/status_macros.h"
 
 namespace ringside {
@@ -33,8 +34,9 @@ absl::StatusOr<std::unique_ptr<Trainer>> Trainer::Create(Config config, const Da
       absl::WrapUnique(new Trainer(std::move(config), data, plan, model, std::move(sampler),
                                    std::move(parameters), std::move(gradients)));
   // Without overlap no bucket ever fills, and the flush after backward submits all of them.
-  const auto on_ready = [tracker = &trainer->tracker_,
+  const auto on_ready = [tracker = &trainer->tracker_, missing = &trainer->missing_,
                          overlap = trainer->config_.overlap](int parameter) {
+    missing->Ready(parameter);
     if (overlap) tracker->ParameterReady(parameter);
   };
   RINGSIDE_RETURN_IF_ERROR(
@@ -52,7 +54,8 @@ Trainer::Trainer(Config config, const Dataset* data, const BucketPlan* plan, Mod
       parameters_(std::move(parameters)),
       gradients_(std::move(gradients)),
       sampler_(std::move(sampler)),
-      tracker_(*plan, [this](int bucket) { Submit(bucket); }) {
+      tracker_(*plan, [this](int bucket) { Submit(bucket); }),
+      missing_(plan->specs()) {
   total_steps_ = config_.steps > 0 ? config_.steps : config_.epochs * sampler_.steps_per_epoch();
   const int64_t batch = std::min(config_.global_batch_size, data->size());
   const int64_t largest_share = (batch + config_.world_size - 1) / config_.world_size;
@@ -87,6 +90,10 @@ absl::StatusOr<int64_t> Trainer::RunStep(StepRecord* step_record) {
   record.set_hidden_comm_s(absl::ToDoubleSeconds(stats.communication.hidden));
   record.set_exposed_comm_s(absl::ToDoubleSeconds(stats.communication.exposed));
   record.set_optimizer_s(absl::ToDoubleSeconds(stats.optimizer));
+  record.set_skipped(stats.skipped.empty() ? 0 : 1);
+  if (!stats.skipped.empty() && config_.hosted_ranks.front() == 0) {
+    LogWarning(absl::StrCat(stats.skipped, "; no rank applies it"));
+  }
   record.set_other_s(record.step_s() - record.data_s() - record.forward_s() - record.backward_s() -
                      record.exposed_comm_s() - record.optimizer_s());
   return stats.parameters_step;
@@ -107,6 +114,7 @@ absl::Status Trainer::PlayRank(int rank, StepRecord* record) {
 
   std::fill(gradients_->span().begin(), gradients_->span().end(), 0.0f);
   tracker_.Reset();
+  missing_.Reset();
   playing_rank_ = rank;
   playing_samples_ = samples;
   after_backward_ = false;
@@ -117,6 +125,10 @@ absl::Status Trainer::PlayRank(int rank, StepRecord* record) {
     const absl::Duration backward = config_.clock();
     RINGSIDE_RETURN_IF_ERROR(model_->Backward(GradientWeight(samples, share.global_samples)));
     const absl::Duration end = config_.clock();
+    if (rank == 0) {
+      const std::string line = missing_.Line(step_);
+      if (!line.empty()) LogWarning(line);
+    }
     record->set_loss(record->loss() + weight * loss);
     record->set_forward_s(record->forward_s() + absl::ToDoubleSeconds(backward - forward));
     record->set_backward_s(record->backward_s() + absl::ToDoubleSeconds(end - backward));

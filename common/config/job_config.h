@@ -52,11 +52,14 @@ struct JobConfig {
   int64_t steps = 0;    // exactly one of steps and epochs is positive
   int64_t epochs = 0;
   int64_t seed = 1;
-  OptimizerConfig optimizer;
-  LearningRateConfig lr;      // as told; lr_schedule() is what to use
-  int threads = 1;            // of LibTorch, per rank
-  bool evaluate = true;       // on the test set, at the end
-  int64_t warmup_steps = 10;  // left out of statistics
+  OptimizerConfig optimizer;          // as told; scaled_optimizer() is what to use
+  LearningRateConfig lr;              // as told; lr_schedule() is what to use
+  std::string lr_scaling = "none";    // none, linear, sqrt: of the learning rate, by the workers
+  double clip_norm = 0;               // largest L2 norm of the mean gradient; 0: any
+  std::string on_nonfinite = "stop";  // stop, skip: what a NaN or infinity in a gradient does
+  int threads = 1;                    // of LibTorch, per rank
+  bool evaluate = true;               // on the test set, at the end
+  int64_t warmup_steps = 10;          // left out of statistics
 
   // Deadlines.
   absl::Duration lease = absl::Seconds(10);
@@ -83,6 +86,9 @@ struct JobConfig {
   int shards() const { return uses_servers() ? ps_shards : 0; }
   // Processes that run workers: one for `local`, which plays all ranks itself.
   int worker_processes() const { return strategy == "local" ? 1 : workers; }
+  // REQUIRES: validated. The optimizer with the rate that --lr_scaling makes of --learning_rate, on
+  // workers and shards alike.
+  OptimizerConfig scaled_optimizer() const;
   // The schedule of the learning rate. Cosine over the steps of the run, where lr.total_steps is 0:
   // a run by epochs must give it, because shards, which never see the data, must know it too.
   LearningRateConfig lr_schedule() const;
