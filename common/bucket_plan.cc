@@ -40,6 +40,7 @@ absl::StatusOr<BucketPlan> BucketPlan::Create(const std::vector<ParameterSpec>& 
       open = {open.begin, 0};
     }
   }
+  plan.specs_ = parameters;
   plan.hash_ = Sha256Hex(description);
   return plan;
 }

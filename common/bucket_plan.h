@@ -35,6 +35,8 @@ class BucketPlan {
   int num_parameters() const { return static_cast<int>(parameters_.size()); }
   // The range of parameter `index` (model order) in the arena, and the bucket that holds it.
   const ElementRange& parameter(int index) const { return parameters_[index]; }
+  const ParameterSpec& spec(int index) const { return specs_[index]; }
+  const std::vector<ParameterSpec>& specs() const { return specs_; }
   int bucket_of_parameter(int index) const { return bucket_of_parameter_[index]; }
   // SHA-256 over the parameter list and the ranges, in hexadecimal.
   const std::string& hash() const { return hash_; }
@@ -44,6 +46,7 @@ class BucketPlan {
 
   std::vector<ElementRange> buckets_;
   std::vector<ElementRange> parameters_;
+  std::vector<ParameterSpec> specs_;
   std::vector<int> bucket_of_parameter_;
   int64_t total_elements_ = 0;
   std::string hash_;

@@ -33,6 +33,9 @@ struct KernelTable {
   // out[i] = decoded wire[i] + own[i]; `out` may be `own`.
   void (*add_bf16)(const uint8_t* wire, const float* own, float* out, size_t elements);
   void (*add_fp16)(const uint8_t* wire, const float* own, float* out, size_t elements);
+
+  // See SumOfSquares of common/gradient_norm.h. A NaN may have other bits in another table.
+  double (*sum_of_squares)(const float* values, size_t elements);
 };
 
 enum class InstructionSet { kBaseline, kAvx2, kAvx512 };

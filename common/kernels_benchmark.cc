@@ -73,6 +73,14 @@ bool Agrees(float actual, float expected, bool bf16) {
   return std::abs(actual - expected) <= (bf16 ? expected / 256 : 0);
 }
 
+void BM_SumOfSquares(benchmark::State& state, const KernelTable* kernels) {
+  const int64_t elements = state.range(0) / 4;
+  const float* values = Operand(0).data();
+  RINGSIDE_CHECK(kernels->sum_of_squares(values, 1000) == 332833500);
+  for (auto _ : state) benchmark::DoNotOptimize(kernels->sum_of_squares(values, elements));
+  state.SetBytesProcessed(state.iterations() * elements * 4);
+}
+
 enum class Coding { kEncode, kDecode, kAddDecoded };
 
 void BM_Wire(benchmark::State& state, const KernelTable* kernels, bool bf16, Coding coding) {
@@ -120,6 +128,7 @@ void RegisterKernels() {
       Register(absl::StrCat("BM_FoldPastCaches", terms, name), BM_Fold, kernels->fold_past_caches,
                terms);
     }
+    Register(absl::StrCat("BM_SumOfSquares", name), BM_SumOfSquares, kernels);
     for (bool bf16 : {true, false}) {
       const char* dtype = bf16 ? "Bf16" : "Fp16";
       Register(absl::StrCat("BM_Encode", dtype, name), BM_Wire, kernels, bf16, Coding::kEncode);

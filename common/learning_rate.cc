@@ -41,7 +41,7 @@ absl::Status ValidateCosine(const LearningRateConfig& config, double base_rate) 
   }
   if (!(config.final_rate >= 0 && config.final_rate <= base_rate)) {
     return Refuse("lr_final", config.final_rate,
-                  absl::StrCat("at least 0 and at most --learning_rate, which is ", base_rate));
+                  absl::StrCat("at least 0 and at most the base rate, which is ", base_rate));
   }
   return absl::OkStatus();
 }
@@ -51,6 +51,20 @@ absl::Status ValidateCosine(const LearningRateConfig& config, double base_rate) 
 const std::vector<std::string>& KnownLearningRateSchedules() {
   static const auto* known = new std::vector<std::string>{"constant", "step", "cosine"};
   return *known;
+}
+
+const std::vector<std::string>& KnownLearningRateScalings() {
+  static const auto* known = new std::vector<std::string>{"none", "linear", "sqrt"};
+  return *known;
+}
+
+absl::StatusOr<double> ScaledRate(const std::string& scaling, double rate, int64_t batches) {
+  if (scaling == "none") return rate;
+  // A square root is rounded correctly everywhere, so workers and shards agree.
+  if (scaling == "linear") return rate * static_cast<double>(batches);
+  if (scaling == "sqrt") return rate * std::sqrt(static_cast<double>(batches));
+  return Refuse("lr_scaling", scaling,
+                absl::StrCat("one of ", absl::StrJoin(KnownLearningRateScalings(), ", ")));
 }
 
 absl::Status LearningRateConfig::Validate(double base_rate) const {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/arena.h"
 #include "common/check.h"
+#include "common/lars.h"
 #include "common/status_macros.h"
 #include "common/vectorize.h"
 
@@ -138,21 +139,24 @@ class Adam final : public Optimizer {
 }  // namespace
 
 absl::Status OptimizerConfig::Validate() const {
-  if (name != "sgd" && name != "adam" && name != "adamw") {
+  if (name != "sgd" && name != "adam" && name != "adamw" && name != "lars") {
     return absl::InvalidArgumentError(
-        absl::StrCat("--optimizer=", name, ": must be one of sgd, adam, adamw"));
+        absl::StrCat("--optimizer=", name, ": must be one of sgd, adam, adamw, lars"));
   }
   if (!(learning_rate > 0) || !std::isfinite(learning_rate)) {
     return Refuse("learning_rate", learning_rate, "positive and finite");
   }
   if (!InHalfOpenUnit(momentum)) return Refuse("momentum", momentum, "at least 0 and less than 1");
-  if (momentum != 0 && name != "sgd") {
+  if (momentum != 0 && name != "sgd" && name != "lars") {
     return Refuse("momentum", momentum,
-                  absl::StrCat("0 with --optimizer=", name, "; it is of sgd"));
+                  absl::StrCat("0 with --optimizer=", name, "; it is of sgd and lars"));
   }
   if (nesterov && momentum == 0) {
     return absl::InvalidArgumentError(
         "--nesterov=true: must be false without --momentum, which is 0");
+  }
+  if (nesterov && name == "lars") {
+    return absl::InvalidArgumentError("--nesterov=true: must be false with --optimizer=lars");
   }
   if (!(weight_decay >= 0) || !std::isfinite(weight_decay)) {
     return Refuse("weight_decay", weight_decay, "at least 0 and finite");
@@ -162,6 +166,9 @@ absl::Status OptimizerConfig::Validate() const {
   if (!(epsilon > 0) || !std::isfinite(epsilon)) {
     return Refuse("epsilon", epsilon, "positive and finite");
   }
+  if (!(lars_trust > 0) || !std::isfinite(lars_trust)) {
+    return Refuse("lars_trust", lars_trust, "positive and finite");
+  }
   return absl::OkStatus();
 }
 
@@ -170,6 +177,10 @@ absl::StatusOr<std::unique_ptr<Optimizer>> Optimizer::Create(const OptimizerConf
   RINGSIDE_RETURN_IF_ERROR(config.Validate());
   if (elements < 0) {
     return absl::InvalidArgumentError(absl::StrCat("an optimizer for ", elements, " elements"));
+  }
+  if (config.name == "lars") {
+    return absl::InvalidArgumentError(
+        "--optimizer=lars: needs whole parameters, and a range of elements was given");
   }
   const auto make_state = [&] { return Arena::Create(elements, Arena::Placement::kHeap); };
   if (config.name == "sgd") {
@@ -182,6 +193,13 @@ absl::StatusOr<std::unique_ptr<Optimizer>> Optimizer::Create(const OptimizerConf
   RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Arena> mean, make_state());
   RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Arena> square, make_state());
   return std::make_unique<Adam>(config, elements, std::move(mean), std::move(square));
+}
+
+absl::StatusOr<std::unique_ptr<Optimizer>> Optimizer::Create(
+    const OptimizerConfig& config, const std::vector<ParameterSpec>& parameters) {
+  if (config.name != "lars") return Create(config, TotalElements(parameters));
+  RINGSIDE_RETURN_IF_ERROR(config.Validate());
+  return Lars::Create(config, parameters);
 }
 
 void Optimizer::Apply(int64_t step, double learning_rate, absl::Span<const float> gradients,

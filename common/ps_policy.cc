@@ -4,6 +4,23 @@
 #include "absl/strings/str_cat.h"
 
 namespace ringside {
+namespace {
+
+absl::string_view ModeName(PsMode mode) {
+  switch (mode) {
+    case PsMode::kSync:
+      return "sync";
+    case PsMode::kAsync:
+      return "async";
+    case PsMode::kSsp:
+      return "ssp";
+    case PsMode::kBackup:
+      return "backup";
+  }
+  return "sync";
+}
+
+}  // namespace
 
 std::string StrategyName(const PsPolicy& policy) {
   switch (policy.mode) {
@@ -17,6 +34,15 @@ std::string StrategyName(const PsPolicy& policy) {
       return absl::StrCat("ps backup ", policy.backup_workers);
   }
   return "ps";
+}
+
+absl::Status RequireWholeGradient(absl::string_view flag, const PsPolicy& policy) {
+  if (!policy.server_has_parameters()) return absl::OkStatus();
+  const bool sync = policy.mode == PsMode::kSync;
+  return absl::InvalidArgumentError(
+      absl::StrCat(flag, ": needs the whole gradient, which with ",
+                   sync ? "--update=server" : absl::StrCat("--ps_mode=", ModeName(policy.mode)),
+                   " no process has; use ", sync ? "" : "--ps_mode=sync and ", "--update=worker"));
 }
 
 absl::StatusOr<PsMode> ParsePsMode(absl::string_view name) {

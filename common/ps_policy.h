@@ -32,6 +32,11 @@ struct PsPolicy {
 // server-update", "ps async", "ps ssp 3", "ps backup 1".
 std::string StrategyName(const PsPolicy& policy);
 
+// For what only the whole sum of a step's gradients can tell, like its norm. INVALID_ARGUMENT where
+// no process has it, because shards update their own parts: names `flag` ("--clip_norm=1"), the
+// flag that stands in its way, and what to choose instead.
+absl::Status RequireWholeGradient(absl::string_view flag, const PsPolicy& policy);
+
 // "sync", "async", "ssp" or "backup". INVALID_ARGUMENT otherwise.
 absl::StatusOr<PsMode> ParsePsMode(absl::string_view name);
 

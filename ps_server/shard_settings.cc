@@ -70,7 +70,9 @@ absl::StatusOr<ShardSettings> ReadShardSettings(const Membership& membership) {
   settings.snapshot_steps = reader.Integer("snapshot_steps");
   OptimizerConfig& optimizer = settings.optimizer;
   optimizer.name = reader.Text("optimizer");
-  optimizer.learning_rate = reader.Number("learning_rate");
+  const double rate_as_told = reader.Number("learning_rate");
+  const std::string scaling = reader.Text("lr_scaling");
+  const int64_t batches = membership.workers_size() * reader.Integer("accumulate");
   optimizer.momentum = reader.Number("momentum");
   optimizer.nesterov = reader.Boolean("nesterov");
   optimizer.weight_decay = reader.Number("weight_decay");
@@ -87,7 +89,12 @@ absl::StatusOr<ShardSettings> ReadShardSettings(const Membership& membership) {
   const std::string mode = reader.Text("ps_mode");
   RINGSIDE_RETURN_IF_ERROR(reader.status());
   RINGSIDE_ASSIGN_OR_RETURN(settings.policy.mode, ParsePsMode(mode));
+  RINGSIDE_ASSIGN_OR_RETURN(optimizer.learning_rate,
+                            ScaledRate(scaling, rate_as_told, batches));
   RINGSIDE_RETURN_IF_ERROR(optimizer.Validate());
+  if (optimizer.name == "lars") {
+    RINGSIDE_RETURN_IF_ERROR(RequireWholeGradient("--optimizer=lars", settings.policy));
+  }
   RINGSIDE_RETURN_IF_ERROR(rate.Validate(optimizer.learning_rate));
   return settings;
 }

@@ -1,12 +1,14 @@
 #include "worker/rank_player.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
 #include "common/element_range.h"
+#include "common/logging.h"
 #include "common/status_macros.h"
 
 namespace ringside {
@@ -26,6 +28,7 @@ absl::StatusOr<std::unique_ptr<RankPlayer>> RankPlayer::Create(Config config, co
                                                 std::move(sampler), std::move(gradients)));
   RINGSIDE_RETURN_IF_ERROR(
       model->Bind(parameters, player->gradients_->span(), [self = player.get()](int parameter) {
+        self->missing_.Ready(parameter);
         // Without overlap no bucket ever fills, and the flush after backward submits all of them.
         if (self->submitting_ && self->config_.overlap) self->tracker_.ParameterReady(parameter);
       }));
@@ -40,7 +43,8 @@ RankPlayer::RankPlayer(Config config, const Dataset* data, const BucketPlan* pla
       model_(model),
       gradients_(std::move(gradients)),
       sampler_(std::move(sampler)),
-      tracker_(*plan, [this](int bucket) { Submit(bucket); }) {
+      tracker_(*plan, [this](int bucket) { Submit(bucket); }),
+      missing_(plan->specs()) {
   const int64_t batch = std::min(config_.global_batch_size, data->size());
   const int64_t parts = int64_t{config_.world_size} * config_.accumulate;
   const int64_t largest = (batch + parts - 1) / parts;
@@ -57,6 +61,7 @@ absl::StatusOr<RankPlayer::Turn> RankPlayer::Play(int64_t step, int rank, bool l
   turn.samples = static_cast<int64_t>(share.indices.size());
   std::fill(gradients_->span().begin(), gradients_->span().end(), 0.0f);
   tracker_.Reset();
+  missing_.Reset();
   step_ = step;
   rank_ = rank;
   samples_ = turn.samples;
@@ -68,6 +73,8 @@ absl::StatusOr<RankPlayer::Turn> RankPlayer::Play(int64_t step, int rank, bool l
     RINGSIDE_RETURN_IF_ERROR(
         PlayMicroBatch(share.indices.subspan(range.begin, range.length), part == parts - 1, &turn));
   }
+  const std::string line = rank == 0 && parts > 0 ? missing_.Line(step) : "";
+  if (!line.empty()) LogWarning(line);
   // A rank without samples submits zeros, and parameters that got no gradient leave buckets
   // unfilled.
   after_backward_ = last;

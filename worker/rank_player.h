@@ -19,6 +19,7 @@
 #include "common/bucket_plan.h"
 #include "worker/data/dataset.h"
 #include "worker/data/sampler.h"
+#include "worker/missing_gradients.h"
 #include "worker/models/bucket_tracker.h"
 #include "worker/models/model.h"
 #include "worker/synchronizers/gradient_synchronizer.h"
@@ -92,6 +93,7 @@ class RankPlayer {
 
   Sampler sampler_;
   BucketTracker tracker_;
+  MissingGradients missing_;  // of rank 0, where it is played
   GradientSynchronizer* synchronizer_ = nullptr;
   std::vector<float> images_;  // of the largest micro-batch
   std::vector<int64_t> labels_;

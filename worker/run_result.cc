@@ -28,6 +28,7 @@ void FillSettings(const JobConfig& job, RunResult* result) {
   result->set_shards(job.shards());
   result->set_batch_size(job.batch_size);
   result->set_global_batch_size(job.global_batch_size());
+  result->set_effective_learning_rate(job.scaled_optimizer().learning_rate);
   result->set_trial(job.trial);
 }
 
@@ -74,8 +75,12 @@ absl::StatusOr<RunResult> AssembleRunResult(const RunResultParts& parts) {
   }
   NameWhatRan(parts.job, &result);
   result.set_parameters_sha256(CommonHash(result));
-  if (result.worker_results_size() > 0 && result.worker_results(0).has_evaluation()) {
-    *result.mutable_evaluation() = result.worker_results(0).evaluation();
+  if (result.worker_results_size() > 0) {
+    const WorkerResult& first = result.worker_results(0);
+    if (first.has_evaluation()) *result.mutable_evaluation() = first.evaluation();
+    int64_t skipped = 0;
+    for (const StepRecord& record : first.steps()) skipped += record.skipped();
+    result.set_skipped_steps(skipped);
   }
   *result.mutable_provenance() = parts.provenance;
   result.mutable_command()->Assign(parts.command.begin(), parts.command.end());

@@ -8,6 +8,7 @@
 #include "common/group.h"
 #include "common/status_macros.h"
 #include "common/suspects.h"
+#include "worker/coordinator_census.h"
 #include "worker/coordinator_recovery.h"
 #include "worker/nccl_factory.h"
 #include "worker/ring_factory.h"
@@ -35,7 +36,7 @@ class OneProcessFactory final : public SynchronizerFactory {
     summer.lent = config_.job.plays_at_once();
     RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<GradientSummer> made,
                               LocalSummer::Create(std::move(summer)));
-    return UpdateWith(std::move(made), config_, *meeting.plan, {});
+    return UpdateWith(std::move(made), config_, meeting, {});
   }
 
  private:
@@ -70,7 +71,7 @@ class PsFactory final : public SynchronizerFactory {
                               PsExchange::Create(std::move(exchange)));
     std::map<std::string, std::string> facts = {{"ps_link", made->links_in_force()}};
     if (!job.ps_policy().server_has_parameters()) {
-      return UpdateWith(std::make_unique<PsSummer>(std::move(made)), config_, *meeting.plan,
+      return UpdateWith(std::make_unique<PsSummer>(std::move(made)), config_, meeting,
                         std::move(facts));
     }
     Product product;
@@ -107,14 +108,20 @@ Arena::Placement SynchronizerFactory::GradientPlacement(const WorkerConfig& conf
 }
 
 absl::StatusOr<SynchronizerFactory::Product> SynchronizerFactory::UpdateWith(
-    std::unique_ptr<GradientSummer> summer, const WorkerConfig& config, const BucketPlan& plan,
+    std::unique_ptr<GradientSummer> summer, const WorkerConfig& config, const Meeting& meeting,
     std::map<std::string, std::string> facts) {
+  const JobConfig& job = config.job;
+  SynchronousUpdate::Config update{*meeting.plan, config.hosted_ranks(), job.scaled_optimizer(),
+                                   std::move(summer), job.lr_schedule()};
+  update.clip_norm = job.clip_norm;
+  update.skip_nonfinite = job.on_nonfinite == "skip";
+  if (meeting.coordinator != nullptr) {
+    update.census = std::make_unique<CoordinatorCensus>(
+        meeting.coordinator, WorkersOf(*meeting.membership), job.step_timeout);
+  }
   Product product;
   product.facts = std::move(facts);
-  RINGSIDE_ASSIGN_OR_RETURN(
-      product.synchronizer,
-      SynchronousUpdate::Create({plan, config.hosted_ranks(), config.job.optimizer,
-                                 std::move(summer), config.job.lr_schedule()}));
+  RINGSIDE_ASSIGN_OR_RETURN(product.synchronizer, SynchronousUpdate::Create(std::move(update)));
   return product;
 }
 

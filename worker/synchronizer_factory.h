@@ -54,7 +54,7 @@ class SynchronizerFactory {
  protected:
   // What all synchronous strategies share: the update by the optimizer on top of a summer.
   static absl::StatusOr<Product> UpdateWith(std::unique_ptr<GradientSummer> summer,
-                                            const WorkerConfig& config, const BucketPlan& plan,
+                                            const WorkerConfig& config, const Meeting& meeting,
                                             std::map<std::string, std::string> facts);
   // INTERNAL: it has published none that can be read.
   static absl::StatusOr<Endpoint> DataEndpoint(const Member& member);

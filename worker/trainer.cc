@@ -5,6 +5,7 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
+#include "common/logging.h"
 #include "common/status_macros.h"
 
 namespace ringside {
@@ -103,6 +104,10 @@ absl::StatusOr<int64_t> Trainer::RunStep(StepRecord* step_record) {
   record.set_hidden_comm_s(absl::ToDoubleSeconds(stats.communication.hidden));
   record.set_exposed_comm_s(absl::ToDoubleSeconds(stats.communication.exposed));
   record.set_optimizer_s(absl::ToDoubleSeconds(stats.optimizer));
+  record.set_skipped(stats.skipped.empty() ? 0 : 1);
+  if (!stats.skipped.empty() && config_.hosted_ranks.front() == 0) {
+    LogWarning(absl::StrCat(stats.skipped, "; no rank applies it"));
+  }
   record.set_other_s(record.step_s() - record.data_s() - record.forward_s() - record.backward_s() -
                      record.exposed_comm_s() - record.optimizer_s());
   return stats.parameters_step;

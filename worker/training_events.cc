@@ -20,7 +20,7 @@ absl::StatusOr<std::unique_ptr<TrainingEvents>> TrainingEvents::Create(const Job
                                                                        absl::Time now) {
   RINGSIDE_ASSIGN_OR_RETURN(
       LearningRateSchedule learning_rate,
-      LearningRateSchedule::Create(job.lr_schedule(), job.optimizer.learning_rate));
+      LearningRateSchedule::Create(job.lr_schedule(), job.scaled_optimizer().learning_rate));
   RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<EventWriter> writer,
                             EventWriter::Create(job.tensorboard_dir, now));
   return absl::WrapUnique(new TrainingEvents(job, std::move(learning_rate), std::move(writer)));

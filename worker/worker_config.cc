@@ -95,4 +95,16 @@ absl::StatusOr<WorkerConfig> MakeWorkerConfig(const JobConfig& job, const Proces
   return config;
 }
 
+std::string DescribeRate(const JobConfig& job) {
+  const double told = job.optimizer.learning_rate;
+  std::string scaling;
+  if (job.lr_scaling != "none") {
+    const char* const of = job.lr_scaling == "sqrt" ? "with the square root of" : "linear in";
+    scaling = absl::StrCat(" (", told, ", ", of, " ", job.workers,
+                           job.workers == 1 ? " worker)" : " workers)");
+  }
+  return absl::StrCat("learning rate ", job.scaled_optimizer().learning_rate, scaling, ", batch ",
+                      job.batch_size, " a rank, ", job.global_batch_size(), " in all");
+}
+
 }  // namespace ringside

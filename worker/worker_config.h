@@ -37,6 +37,10 @@ absl::StatusOr<WorkerConfig> MakeWorkerConfig(const JobConfig& job, const Proces
                                               const Environment& environment,
                                               const std::vector<std::string>& arguments);
 
+// What a step is made with, in one line: "learning rate 0.2 (0.05, linear in 4 workers), batch 32 a
+// rank, 128 in all".
+std::string DescribeRate(const JobConfig& job);
+
 }  // namespace ringside
 
 #endif  // RINGSIDE_WORKER_WORKER_CONFIG_H_

@@ -172,6 +172,7 @@ absl::Status WorkerJob::TrainAndReport() {
 }
 
 absl::Status WorkerJob::Train() {
+  if (config_.rank == 0) LogInfo(DescribeRate(config_.job));
   RINGSIDE_RETURN_IF_ERROR(trainer_->Start(synchronizer_.get()));
   result_.set_initial_parameters_sha256(Sha256Hex(trainer_->parameters()));
   std::unique_ptr<StepWriter> steps;

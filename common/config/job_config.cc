@@ -1,6 +1,7 @@
 #include "common/config/job_config.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -74,6 +75,29 @@ absl::Status CheckPsMode(const JobConfig& job) {
                                                    ", or nobody counts"));
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckUpdate(const JobConfig& job) {
+  RINGSIDE_RETURN_IF_ERROR(job.optimizer.Validate());
+  RINGSIDE_ASSIGN_OR_RETURN(const double rate,
+                            ScaledRate(job.lr_scaling, job.optimizer.learning_rate, job.batches_per_step()));
+  RINGSIDE_RETURN_IF_ERROR(job.lr_schedule().Validate(rate));
+  RINGSIDE_RETURN_IF_ERROR(RequireKnown("on_nonfinite", job.on_nonfinite, {"stop", "skip"}));
+  if (!(job.clip_norm >= 0) || !std::isfinite(job.clip_norm)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--clip_norm=", job.clip_norm, ": must be at least 0 and finite"));
+  }
+  if (!job.uses_servers()) return absl::OkStatus();
+  const PsPolicy policy = job.ps_policy();
+  if (job.clip_norm > 0) {
+    RINGSIDE_RETURN_IF_ERROR(
+        RequireWholeGradient(absl::StrCat("--clip_norm=", job.clip_norm), policy));
+  }
+  if (job.on_nonfinite == "skip") {
+    RINGSIDE_RETURN_IF_ERROR(RequireWholeGradient("--on_nonfinite=skip", policy));
+  }
+  return job.optimizer.name == "lars" ? RequireWholeGradient("--optimizer=lars", policy)
+                                      : absl::OkStatus();
 }
 
 absl::Status CheckDevice(const std::string& text, const std::string& strategy) {
@@ -169,8 +193,7 @@ absl::Status JobConfig::Validate() const {
                                                    ": exactly one of them must be positive"));
   }
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("seed", seed, 0));
-  RINGSIDE_RETURN_IF_ERROR(optimizer.Validate());
-  RINGSIDE_RETURN_IF_ERROR(lr_schedule().Validate(optimizer.learning_rate));
+  RINGSIDE_RETURN_IF_ERROR(CheckUpdate(*this));
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("threads", threads, 1));
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("warmup_steps", warmup_steps, 0));
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("snapshot_steps", snapshot_steps, 0));
@@ -179,6 +202,13 @@ absl::Status JobConfig::Validate() const {
   RINGSIDE_RETURN_IF_ERROR(RequirePositive("join_timeout", join_timeout));
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("restart_shards", restart_shards, 0));
   return absl::OkStatus();
+}
+
+OptimizerConfig JobConfig::scaled_optimizer() const {
+  OptimizerConfig scaled = optimizer;
+  scaled.learning_rate =
+      ScaledRate(lr_scaling, optimizer.learning_rate, batches_per_step()).value_or(optimizer.learning_rate);
+  return scaled;
 }
 
 LearningRateConfig JobConfig::lr_schedule() const {
@@ -239,6 +269,10 @@ std::map<std::string, std::string> JobConfig::SharedSettings() const {
       {"beta1", Number(optimizer.beta1)},
       {"beta2", Number(optimizer.beta2)},
       {"epsilon", Number(optimizer.epsilon)},
+      {"lars_trust", Number(optimizer.lars_trust)},
+      {"lr_scaling", lr_scaling},
+      {"clip_norm", Number(clip_norm)},
+      {"on_nonfinite", on_nonfinite},
       {"lr_schedule", lr.schedule},
       {"lr_warmup_steps", absl::StrCat(lr.warmup_steps)},
       {"lr_decay_steps", absl::StrCat(lr.decay_steps)},

@@ -54,11 +54,14 @@ struct JobConfig {
   int64_t steps = 0;    // exactly one of steps and epochs is positive
   int64_t epochs = 0;
   int64_t seed = 1;
-  OptimizerConfig optimizer;
-  LearningRateConfig lr;      // as told; lr_schedule() is what to use
-  int threads = 1;            // of LibTorch, per rank
-  bool evaluate = true;       // on the test set, at the end
-  int64_t warmup_steps = 10;  // left out of statistics
+  OptimizerConfig optimizer;          // as told; scaled_optimizer() is what to use
+  LearningRateConfig lr;              // as told; lr_schedule() is what to use
+  std::string lr_scaling = "none";    // none, linear, sqrt: of the learning rate, by the workers
+  double clip_norm = 0;               // largest L2 norm of the mean gradient; 0: any
+  std::string on_nonfinite = "stop";  // stop, skip: what a NaN or infinity in a gradient does
+  int threads = 1;                    // of LibTorch, per rank
+  bool evaluate = true;               // on the test set, at the end
+  int64_t warmup_steps = 10;          // left out of statistics
 
   // Deadlines.
   absl::Duration lease = absl::Seconds(10);
@@ -90,6 +93,9 @@ struct JobConfig {
   bool plays_at_once() const { return strategy == "data_parallel"; }
   // Processes that run workers.
   int worker_processes() const { return is_one_process() ? 1 : workers; }
+  // REQUIRES: validated. The optimizer with the rate that --lr_scaling makes of --learning_rate, on
+  // workers and shards alike.
+  OptimizerConfig scaled_optimizer() const;
   // The schedule of the learning rate. Cosine over the steps of the run, where lr.total_steps is 0:
   // a run by epochs must give it, because shards, which never see the data, must know it too.
   LearningRateConfig lr_schedule() const;
@@ -97,7 +103,9 @@ struct JobConfig {
   // empty where neither is given. Validate lets that pass, because workers, who need not know the
   // folder, must agree on snapshot_steps; it is for the shard to refuse.
   std::string snapshot_folder() const;
-  int64_t global_batch_size() const { return int64_t{batch_size} * workers * accumulate; }
+  // Of batch_size samples, of all ranks together.
+  int64_t batches_per_step() const { return int64_t{workers} * accumulate; }
+  int64_t global_batch_size() const { return batch_size * batches_per_step(); }
 
   // Flag name -> value, everything that must agree between the workers of a job. What may differ
   // between processes (out, data_dir, snapshot_dir, tensorboard_dir, deadlines of joining, what the

@@ -98,9 +98,13 @@ ABSL_FLAG(int, accumulate, Defaults().accumulate,
 ABSL_FLAG(int64_t, steps, Defaults().steps, "steps to train; give this or --epochs");
 ABSL_FLAG(int64_t, epochs, Defaults().epochs, "passes over the training set; give this or --steps");
 ABSL_FLAG(int64_t, seed, Defaults().seed, "seed of initialisation and shuffling");
-ABSL_FLAG(std::string, optimizer, Defaults().optimizer.name, "sgd, adam or adamw");
+ABSL_FLAG(std::string, optimizer, Defaults().optimizer.name, "sgd, adam, adamw or lars");
 ABSL_FLAG(double, learning_rate, Defaults().optimizer.learning_rate,
-          "step size; the base of --lr_schedule");
+          "step size; the base of --lr_schedule, after --lr_scaling");
+ABSL_FLAG(
+    std::string, lr_scaling, Defaults().lr_scaling,
+    "what --learning_rate is multiplied by: none, linear (the number of workers) or sqrt (its "
+    "square root)");
 ABSL_FLAG(
     std::string, lr_schedule, Defaults().lr.schedule,
     "of the learning rate: constant, step (times --lr_decay_factor every --lr_decay_steps) or "
@@ -112,13 +116,20 @@ ABSL_FLAG(double, lr_decay_factor, Defaults().lr.decay_factor, "of --lr_schedule
 ABSL_FLAG(int64_t, lr_total_steps, Defaults().lr.total_steps,
           "of --lr_schedule=cosine, warm-up included; 0: --steps");
 ABSL_FLAG(double, lr_final, Defaults().lr.final_rate, "of --lr_schedule=cosine: the last rate");
-ABSL_FLAG(double, momentum, Defaults().optimizer.momentum, "of sgd");
+ABSL_FLAG(double, momentum, Defaults().optimizer.momentum, "of sgd and lars");
 ABSL_FLAG(bool, nesterov, Defaults().optimizer.nesterov, "Nesterov's momentum, of sgd");
 ABSL_FLAG(double, weight_decay, Defaults().optimizer.weight_decay,
-          "L2 (sgd, adam) or decoupled (adamw)");
+          "L2 (sgd, adam, lars) or decoupled (adamw)");
 ABSL_FLAG(double, beta1, Defaults().optimizer.beta1, "of adam and adamw");
 ABSL_FLAG(double, beta2, Defaults().optimizer.beta2, "of adam and adamw");
-ABSL_FLAG(double, epsilon, Defaults().optimizer.epsilon, "of adam and adamw");
+ABSL_FLAG(double, epsilon, Defaults().optimizer.epsilon, "of adam, adamw and lars");
+ABSL_FLAG(double, lars_trust, Defaults().optimizer.lars_trust,
+          "of lars: the share of a parameter's norm that its gradient may have");
+ABSL_FLAG(double, clip_norm, Defaults().clip_norm,
+          "the mean gradient is scaled down to this L2 norm where it is above; 0: never");
+ABSL_FLAG(std::string, on_nonfinite, Defaults().on_nonfinite,
+          "when any worker's gradient has a NaN or infinity: stop (all end, naming it) or skip (no "
+          "rank applies this step)");
 ABSL_FLAG(int, threads, Defaults().threads, "LibTorch threads per rank");
 ABSL_FLAG(bool, evaluate, Defaults().evaluate, "measure accuracy on the test set at the end");
 ABSL_FLAG(int64_t, warmup_steps, Defaults().warmup_steps, "first steps left out of all statistics");
@@ -258,6 +269,10 @@ absl::StatusOr<JobConfig> JobConfigFromFlags(int workers) {
   config.optimizer.beta1 = absl::GetFlag(FLAGS_beta1);
   config.optimizer.beta2 = absl::GetFlag(FLAGS_beta2);
   config.optimizer.epsilon = absl::GetFlag(FLAGS_epsilon);
+  config.optimizer.lars_trust = absl::GetFlag(FLAGS_lars_trust);
+  config.lr_scaling = absl::GetFlag(FLAGS_lr_scaling);
+  config.clip_norm = absl::GetFlag(FLAGS_clip_norm);
+  config.on_nonfinite = absl::GetFlag(FLAGS_on_nonfinite);
   config.threads = absl::GetFlag(FLAGS_threads);
   config.evaluate = absl::GetFlag(FLAGS_evaluate);
   config.warmup_steps = absl::GetFlag(FLAGS_warmup_steps);

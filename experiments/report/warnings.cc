@@ -93,6 +93,19 @@ void WarnOfSingleHost(const std::vector<RunResult>& runs, std::vector<std::strin
       "measured."));
 }
 
+void WarnOfSkippedSteps(const std::vector<RunResult>& runs, std::vector<std::string>& warnings) {
+  std::vector<std::string> found;
+  for (const RunResult& run : runs) {
+    if (run.skipped_steps() == 0) continue;
+    found.push_back(
+        absl::StrCat(RunName(run), " (", run.skipped_steps(), " of ", run.total_steps(), ")"));
+  }
+  if (found.empty()) return;
+  warnings.push_back(
+      absl::StrCat("Skipped steps: a gradient was not finite, and no rank applied it: ",
+                   absl::StrJoin(found, ", "), "."));
+}
+
 void WarnOfCells(const std::vector<Cell>& cells, std::vector<std::string>& warnings) {
   const SeriesNames names(cells);
   std::vector<std::string> noisy;
@@ -234,6 +247,7 @@ std::vector<std::string> BuildWarnings(const std::vector<RunResult>& runs,
   WarnOfOversubscription(runs, warnings);
   WarnOfSingleHost(runs, warnings);
   WarnOfCells(cells, warnings);
+  WarnOfSkippedSteps(runs, warnings);
   WarnOfTransport(runs, warnings);
   WarnOfCongestionControl(runs, warnings);
   WarnOfLosses(runs, warnings);

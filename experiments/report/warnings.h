@@ -15,8 +15,9 @@ constexpr double kNoisyCv = 0.05;
 constexpr int kFewTrials = 5;
 
 // One line each: oversubscribed cores, a single host, noisy cells, few trials, nothing left after
-// the warm-up, congestion control that differs or slows loopback, parameter servers of several
-// modes or of one that does not do the work of a synchronous step, a build that is not optimised.
+// the warm-up, steps that were skipped for a gradient that is not finite, congestion control that
+// differs or slows loopback, parameter servers of several modes or of one that does not do the work
+// of a synchronous step, a build that is not optimised.
 std::vector<std::string> BuildWarnings(const std::vector<RunResult>& runs,
                                        const std::vector<Cell>& cells);
 

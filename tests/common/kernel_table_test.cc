@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -197,6 +198,25 @@ TEST_P(KernelTableTest, AddingDecodedIsDecodingThenAdding) {
   };
   check(baseline_.decode_bf16, kernels_->add_bf16);
   check(baseline_.decode_fp16, kernels_->add_fp16);
+}
+
+TEST_P(KernelTableTest, SumsSquaresInTheSameOrder) {
+  std::vector<float> values = AnyFloats(kLong + 16, 5);
+  for (float& value : values) {
+    if (!std::isfinite(value)) value = 1;
+  }
+  for (size_t length : Lengths()) {
+    for (size_t skew : {0, 1, 7}) {
+      const double expected = baseline_.sum_of_squares(values.data() + skew, length);
+      ASSERT_TRUE(std::isfinite(expected));
+      ASSERT_EQ(kernels_->sum_of_squares(values.data() + skew, length), expected) << length;
+    }
+  }
+  for (size_t at : {size_t{0}, kLong / 2, kLong - 1}) {
+    std::vector<float> bad = values;
+    bad[at] = std::numeric_limits<float>::infinity();
+    EXPECT_FALSE(std::isfinite(kernels_->sum_of_squares(bad.data(), kLong)));
+  }
 }
 
 std::string SetName(const ::testing::TestParamInfo<InstructionSet>& info) {

@@ -124,8 +124,17 @@ TEST(LearningRateTest, ValidateNamesFlagAndValue) {
             "all");
   for (double rate : {-0.01, 0.06, std::nan("")}) {
     EXPECT_THAT(refusal(Cosine(10, rate)),
-                HasSubstr("must be at least 0 and at most --learning_rate, which is 0.05"));
+                HasSubstr("must be at least 0 and at most the base rate, which is 0.05"));
   }
+}
+
+TEST(ScaledRateTest, GrowsWithTheRanksAsToldTo) {
+  EXPECT_EQ(*ScaledRate("none", 0.1, 16), 0.1);
+  EXPECT_EQ(*ScaledRate("linear", 0.1, 16), 0.1 * 16);
+  EXPECT_EQ(*ScaledRate("sqrt", 0.1, 16), 0.4);
+  EXPECT_EQ(*ScaledRate("linear", 0.1, 1), 0.1);
+  EXPECT_EQ(ScaledRate("cubic", 0.1, 2).status().message(),
+            "--lr_scaling=cubic: must be one of none, linear, sqrt");
 }
 
 }  // namespace

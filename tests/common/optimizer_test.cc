@@ -187,7 +187,7 @@ TEST(OptimizerTest, ValidateNamesFlagAndValue) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_TRUE(OptimizerConfig().Validate().ok());
   EXPECT_THAT(refusal([](auto* c) { c->name = "lion"; }),
-              HasSubstr("--optimizer=lion: must be one of sgd, adam, adamw"));
+              HasSubstr("--optimizer=lion: must be one of sgd, adam, adamw, lars"));
   EXPECT_THAT(refusal([](auto* c) { c->learning_rate = 0; }), HasSubstr("--learning_rate=0: must"));
   EXPECT_THAT(refusal([&](auto* c) { c->learning_rate = nan; }), HasSubstr("--learning_rate=nan"));
   EXPECT_THAT(refusal([](auto* c) { c->momentum = 1; }), HasSubstr("--momentum=1: must"));

@@ -26,6 +26,7 @@ Membership Good() {
                                           {"batch_size", "8"},
                                           {"optimizer", "sgd"},
                                           {"learning_rate", "0.25"},
+                                          {"lr_scaling", "none"},
                                           {"momentum", "0.5"},
                                           {"nesterov", "true"},
                                           {"weight_decay", "0.125"},
@@ -77,6 +78,23 @@ TEST(ShardSettingsTest, ReadsAllOfThem) {
   EXPECT_EQ(read->learning_rate.final_rate, 0.01);
 }
 
+TEST(ShardSettingsTest, TheRateIsScaledByTheWorkers) {
+  Membership membership = Good();
+  (*membership.mutable_settings())["lr_scaling"] = "linear";
+  EXPECT_EQ(ReadShardSettings(membership)->optimizer.learning_rate, 0.75);
+}
+
+TEST(ShardSettingsTest, WorkersMayUpdateWithLars) {
+  Membership membership = Good();
+  (*membership.mutable_settings())["optimizer"] = "lars";
+  (*membership.mutable_settings())["nesterov"] = "false";
+  EXPECT_THAT(std::string(ReadShardSettings(membership).status().message()),
+              HasSubstr("--optimizer=lars: needs the whole gradient"));
+  (*membership.mutable_settings())["ps_mode"] = "sync";
+  (*membership.mutable_settings())["update"] = "worker";
+  EXPECT_TRUE(ReadShardSettings(membership).ok());
+}
+
 TEST(ShardSettingsTest, NamesASettingThatIsMissing) {
   const Membership good = Good();
   for (const auto& setting : good.settings()) {
@@ -92,7 +110,8 @@ TEST(ShardSettingsTest, NamesASettingThatCannotBeRead) {
   const Membership good = Good();
   for (const auto& setting : good.settings()) {
     const std::string& name = setting.first;
-    if (name == "ps_mode" || name == "optimizer" || name == "lr_schedule") continue;
+    if (name == "ps_mode" || name == "optimizer" || name == "lr_schedule" || name == "lr_scaling")
+      continue;
     for (const std::string value : {"", "seven", "1 2"}) {
       const absl::Status status = With(name, value);
       EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << name;
@@ -110,9 +129,10 @@ TEST(ShardSettingsTest, NamesASettingThatCannotBeRead) {
 TEST(ShardSettingsTest, RefusesWhatIsNotValidByFlag) {
   EXPECT_EQ(With("ps_mode", "hogwild").code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(With("ps_mode", "hogwild").message()), HasSubstr("--ps_mode=hogwild"));
-  EXPECT_THAT(std::string(With("optimizer", "lars").message()), HasSubstr("--optimizer=lars"));
+  EXPECT_THAT(std::string(With("optimizer", "lion").message()), HasSubstr("--optimizer=lion"));
   EXPECT_THAT(std::string(With("learning_rate", "nan").message()), HasSubstr("learning_rate"));
   EXPECT_THAT(std::string(With("lr_schedule", "linear").message()), HasSubstr("linear"));
+  EXPECT_THAT(std::string(With("lr_scaling", "cubic").message()), HasSubstr("--lr_scaling=cubic"));
   EXPECT_THAT(std::string(With("lr_final", "inf").message()), HasSubstr("lr_final"));
 }
 

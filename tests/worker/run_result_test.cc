@@ -36,6 +36,21 @@ RunResultParts MakeParts() {
   return parts;
 }
 
+TEST(RunResultTest, CountsSkippedStepsAndRecordsTheRate) {
+  RunResultParts parts = MakeParts();
+  parts.job.optimizer.learning_rate = 0.5;
+  parts.job.lr_scaling = "linear";
+  for (std::string& blob : parts.worker_blobs) {
+    WorkerResult worker;
+    for (int64_t skipped : {0, 1, 0, 1}) worker.add_steps()->set_skipped(skipped);
+    blob = worker.SerializeAsString();
+  }
+  const auto result = AssembleRunResult(parts);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->skipped_steps(), 2);
+  EXPECT_EQ(result->effective_learning_rate(), 1);
+}
+
 TEST(RunResultTest, HoldsAllThatWasGathered) {
   const auto result = AssembleRunResult(MakeParts());
   ASSERT_TRUE(result.ok()) << result.status();

@@ -36,6 +36,19 @@ std::string Refusal(const JobConfig& job, const ProcessConfig& process,
   return std::string(config.status().message());
 }
 
+TEST(WorkerConfigTest, TheRateIsToldInOneLine) {
+  JobConfig job = Job("ring", 4);
+  job.optimizer.learning_rate = 0.05;
+  EXPECT_EQ(DescribeRate(job), "learning rate 0.05, batch 32 a rank, 128 in all");
+  job.lr_scaling = "linear";
+  EXPECT_EQ(DescribeRate(job),
+            "learning rate 0.2 (0.05, linear in 4 workers), batch 32 a rank, 128 in all");
+  job.lr_scaling = "sqrt";
+  EXPECT_EQ(DescribeRate(job),
+            "learning rate 0.1 (0.05, with the square root of 4 workers), batch 32 a rank, 128 in "
+            "all");
+}
+
 TEST(WorkerConfigTest, FlagsSayWhoThisIs) {
   const auto config =
       MakeWorkerConfig(Job("ring", 3), ByFlags(2, 3, "[::1]:4000"), {}, {"worker", "--rank=2"});

@@ -27,6 +27,12 @@ class GradientSummer {
   // (attached as suspects).
   virtual absl::StatusOr<absl::Span<const float>> Finish(int64_t step) = 0;
 
+  // The gradients of a bucket that was submitted for the step that Finish returned last; until the
+  // next Submit. What was lent is intact, but a summer for which it need not be has a copy.
+  virtual absl::Span<const float> Submitted(const GradientBucket& bucket) const {
+    return bucket.gradients;
+  }
+
   // Of the exchange that Finish returned last. From the thread that calls Finish.
   virtual CommunicationTimes communication() const = 0;
 

@@ -7,6 +7,7 @@
 #define RINGSIDE_WORKER_SYNCHRONIZERS_GRADIENT_SYNCHRONIZER_H_
 
 #include <cstdint>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -41,6 +42,8 @@ struct StepStats {
   // The step after which the parameters are: the one that was finished, a later one where this
   // process was late (backup workers), or an earlier one where lost state was made good.
   int64_t parameters_step = 0;
+  // Why no rank applied this step's update, naming rank and step; empty: it was applied.
+  std::string skipped;
 };
 
 // Calls come from one thread, but for Abort and traffic, which may come from any.

@@ -104,6 +104,11 @@ absl::StatusOr<absl::Span<const float>> LocalSummer::Finish(int64_t step) {
   return sums_->span();
 }
 
+absl::Span<const float> LocalSummer::Submitted(const GradientBucket& bucket) const {
+  const ElementRange& range = config_.plan.bucket(bucket.bucket);
+  return gradients_[bucket.rank]->span().subspan(range.begin, range.length);
+}
+
 void LocalSummer::Abort(absl::Status cause) { Fail(std::move(cause)); }
 
 absl::Status LocalSummer::Shutdown() { return StickyError(); }

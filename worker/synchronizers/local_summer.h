@@ -40,6 +40,7 @@ class LocalSummer final : public GradientSummer {
   // FAILED_PRECONDITION: a bucket of some rank was not submitted for this step, was submitted
   // twice, or does not fit the plan. ABORTED and others: the cause given to Abort.
   absl::StatusOr<absl::Span<const float>> Finish(int64_t step) override;
+  absl::Span<const float> Submitted(const GradientBucket& bucket) const override;
   // Nothing leaves the process: always zero.
   CommunicationTimes communication() const override { return {}; }
   void Abort(absl::Status cause) override;

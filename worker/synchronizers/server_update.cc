@@ -6,6 +6,7 @@
 #include "common/coordinator/monotonic_clock.h"
 #include "common/reduction.h"
 #include "common/status_macros.h"
+#include "worker/synchronizers/non_finite.h"
 
 namespace ringside {
 
@@ -17,10 +18,17 @@ absl::Status ServerUpdate::Start(absl::Span<float> parameters) {
       broadcast_.Submit(plan_, {rank_}, parameters,
                         [this](const GradientBucket& bucket) { exchange_->Submit(bucket); }));
   RINGSIDE_RETURN_IF_ERROR(exchange_->Finish(0).status());
-  parameters_ = parameters;
-  TakeResults();
+  Copy(exchange_->results(), parameters);
   broadcast_.Release();
+  RINGSIDE_RETURN_IF_ERROR(CheckInitialParameters(plan_, {rank_}, parameters));
+  parameters_ = parameters;
   return absl::OkStatus();
+}
+
+void ServerUpdate::Submit(const GradientBucket& bucket) {
+  const absl::Status finite = CheckBucket(plan_, bucket);
+  if (!finite.ok()) return exchange_->Abort(finite);
+  exchange_->Submit(bucket);
 }
 
 absl::StatusOr<StepStats> ServerUpdate::Finish(int64_t step) {

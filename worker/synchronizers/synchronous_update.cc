@@ -15,7 +15,7 @@ absl::StatusOr<std::unique_ptr<GradientSynchronizer>> SynchronousUpdate::Create(
     return absl::InvalidArgumentError("a synchronizer must host at least one rank");
   }
   RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Optimizer> optimizer,
-                            Optimizer::Create(config.optimizer, config.plan.total_elements()));
+                            Optimizer::Create(config.optimizer, config.plan.specs()));
   RINGSIDE_ASSIGN_OR_RETURN(
       const LearningRateSchedule learning_rate,
       LearningRateSchedule::Create(config.learning_rate, config.optimizer.learning_rate));
@@ -29,7 +29,11 @@ SynchronousUpdate::SynchronousUpdate(Config config, std::unique_ptr<Optimizer> o
       hosted_ranks_(std::move(config.hosted_ranks)),
       summer_(std::move(config.summer)),
       optimizer_(std::move(optimizer)),
-      learning_rate_(learning_rate) {}
+      learning_rate_(learning_rate),
+      skip_nonfinite_(config.skip_nonfinite),
+      census_(std::move(config.census)),
+      update_({config.clip_norm, config.skip_nonfinite}, &plan_, optimizer_.get()),
+      skipped_steps_(config.skipped_steps) {}
 
 absl::Status SynchronousUpdate::Start(absl::Span<float> parameters) {
   RINGSIDE_RETURN_IF_ERROR(
@@ -38,11 +42,15 @@ absl::Status SynchronousUpdate::Start(absl::Span<float> parameters) {
   RINGSIDE_ASSIGN_OR_RETURN(const absl::Span<const float> sums, summer_->Finish(0));
   std::copy(sums.begin(), sums.end(), parameters.begin());
   broadcast_.Release();
+  RINGSIDE_RETURN_IF_ERROR(CheckInitialParameters(plan_, hosted_ranks_, parameters));
   parameters_ = parameters;
   return absl::OkStatus();
 }
 
-void SynchronousUpdate::Submit(const GradientBucket& bucket) { summer_->Submit(bucket); }
+void SynchronousUpdate::Submit(const GradientBucket& bucket) {
+  submitted_.push_back(bucket);
+  summer_->Submit(bucket);
+}
 
 absl::StatusOr<StepStats> SynchronousUpdate::Finish(int64_t step) {
   if (parameters_.empty()) {
@@ -54,9 +62,48 @@ absl::StatusOr<StepStats> SynchronousUpdate::Finish(int64_t step) {
   stats.parameters_step = step;
   stats.communication = summer_->communication();
   const absl::Time summed = MonotonicNow();
-  optimizer_->Apply(step, learning_rate_.At(step), sums, parameters_);
+  const bool applied =
+      update_.Apply(step - skipped_steps_, learning_rate_.At(step), sums, parameters_);
   stats.optimizer = MonotonicNow() - summed;
+  if (applied) {
+    skipped_in_a_row_ = 0;
+  } else {
+    absl::StatusOr<std::string> skipped = JudgeNonFinite(step, sums);
+    if (!skipped.ok()) summer_->Abort(skipped.status());  // which makes it the sticky error
+    RINGSIDE_RETURN_IF_ERROR(skipped.status());
+    stats.skipped = *std::move(skipped);
+  }
+  submitted_.clear();
   return stats;
+}
+
+absl::StatusOr<std::string> SynchronousUpdate::JudgeNonFinite(int64_t step,
+                                                              absl::Span<const float> sums) {
+  RINGSIDE_ASSIGN_OR_RETURN(const NonFiniteGradients found, AskAllRanks(step));
+  std::string line = DescribeNonFinite(plan_, step, found, sums);
+  if (!skip_nonfinite_) return NonFiniteError(hosted_ranks_, found, line);
+  ++skipped_steps_;
+  if (++skipped_in_a_row_ < kMostSkippedInARow) return line;
+  return NonFiniteError(
+      hosted_ranks_, found,
+      absl::StrCat(skipped_in_a_row_, " steps in a row were skipped; the last: ", line));
+}
+
+absl::StatusOr<NonFiniteGradients> SynchronousUpdate::AskAllRanks(int64_t step) {
+  const NonFiniteGradients own = FindNonFiniteGradients(plan_, *summer_, submitted_);
+  if (census_ == nullptr) return own;
+  RINGSIDE_ASSIGN_OR_RETURN(const std::vector<std::string> answers,
+                            census_->Ask(step, own.SerializeAsString()));
+  NonFiniteGradients all;
+  for (size_t process = 0; process < answers.size(); ++process) {
+    NonFiniteGradients part;
+    if (!part.ParseFromString(answers[process])) {
+      return absl::InternalError(absl::StrCat("step ", step, ": what worker process ", process,
+                                              " says of its gradients cannot be read"));
+    }
+    all.MergeFrom(part);
+  }
+  return all;
 }
 
 void SynchronousUpdate::Abort(absl::Status cause) { summer_->Abort(std::move(cause)); }

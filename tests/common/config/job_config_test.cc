@@ -71,6 +71,57 @@ TEST(JobConfigTest, ACosineKnowsItsTotal) {
   EXPECT_EQ(Valid().lr_schedule().total_steps, 0);  // of no other schedule
 }
 
+TEST(JobConfigTest, TheRateIsScaledByTheWorkers) {
+  JobConfig config = Valid();
+  config.workers = 4;
+  config.optimizer.learning_rate = 0.5;
+  EXPECT_EQ(config.scaled_optimizer().learning_rate, 0.5);
+  config.lr_scaling = "linear";
+  EXPECT_EQ(config.scaled_optimizer().learning_rate, 2);
+  config.lr_scaling = "sqrt";
+  EXPECT_EQ(config.scaled_optimizer().learning_rate, 1);
+  // The schedule goes from the scaled rate down.
+  config.lr.schedule = "cosine";
+  config.lr.final_rate = 0.75;
+  EXPECT_TRUE(config.Validate().ok()) << config.Validate();
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.lr_scaling = "cubic"; }),
+            "--lr_scaling=cubic: must be one of none, linear, sqrt");
+}
+
+TEST(JobConfigTest, WhatNeedsTheWholeGradientNeedsAnUpdateOnWorkers) {
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.clip_norm = -1; }),
+            "--clip_norm=-1: must be at least 0 and finite");
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.on_nonfinite = "ignore"; }),
+            "--on_nonfinite=ignore: must be one of stop, skip");
+  const auto on_server = [](JobConfig& c) { c.strategy = "ps", c.update = "server"; };
+  EXPECT_EQ(ErrorAfter([&](JobConfig& c) { on_server(c), c.clip_norm = 1; }),
+            "--clip_norm=1: needs the whole gradient, which with --update=server no process has; "
+            "use --update=worker");
+  EXPECT_EQ(ErrorAfter([&](JobConfig& c) { on_server(c), c.on_nonfinite = "skip"; }),
+            "--on_nonfinite=skip: needs the whole gradient, which with --update=server no process "
+            "has; use --update=worker");
+  for (const char* mode : {"async", "ssp", "backup"}) {
+    EXPECT_EQ(ErrorAfter([&](JobConfig& c) {
+                c.strategy = "ps", c.workers = 2, c.ps_mode = mode;
+                c.optimizer.name = "lars";
+              }),
+              std::string("--optimizer=lars: needs the whole gradient, which with --ps_mode=") +
+                  mode + " no process has; use --ps_mode=sync and --update=worker");
+  }
+  // What is said of servers means nothing to a ring.
+  JobConfig config = Valid();
+  config.update = "server";
+  config.clip_norm = 1;
+  config.on_nonfinite = "skip";
+  config.optimizer.name = "lars";
+  for (const char* strategy : {"ring", "local", "ps"}) {
+    config.strategy = strategy;
+    EXPECT_EQ(config.Validate().ok(), config.strategy != "ps");
+  }
+  config.update = "worker";
+  EXPECT_TRUE(config.Validate().ok());
+}
+
 TEST(JobConfigTest, SnapshotsLieInOutUnlessToldOtherwise) {
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.snapshot_steps = -1; }),
             "--snapshot_steps=-1: must be at least 0");
@@ -186,6 +237,10 @@ TEST(JobConfigTest, AChildReadsBackWhatItsParentWrote) {
   config.lr.warmup_steps = 5;
   config.lr.decay_steps = 30;
   config.lr.decay_factor = 1.0 / 7;
+  config.optimizer.lars_trust = 1.0 / 300;
+  config.lr_scaling = "sqrt";
+  config.clip_norm = 1.0 / 9;
+  config.on_nonfinite = "skip";
   config.lease = absl::Milliseconds(2500);
   config.restart_shards = 3;
   config.evaluate = false;
@@ -213,6 +268,10 @@ TEST(JobConfigTest, AChildReadsBackWhatItsParentWrote) {
   EXPECT_EQ(read.lr.warmup_steps, 5);
   EXPECT_EQ(read.lr.decay_steps, 30);
   EXPECT_EQ(read.lr.decay_factor, 1.0 / 7);
+  EXPECT_EQ(read.optimizer.lars_trust, 1.0 / 300);
+  EXPECT_EQ(read.lr_scaling, "sqrt");
+  EXPECT_EQ(read.clip_norm, 1.0 / 9);
+  EXPECT_EQ(read.on_nonfinite, "skip");
   EXPECT_EQ(read.lease, absl::Milliseconds(2500));
   EXPECT_EQ(read.restart_shards, 3);
   EXPECT_EQ(read.out, "a folder");

@@ -328,6 +328,15 @@ TEST(WarningsTest, OversubscriptionAndSingleHost) {
   EXPECT_THAT(comparison.warnings(), Contains(StartsWith("Few trials: with 1 trial")));
 }
 
+TEST(WarningsTest, SkippedSteps) {
+  std::vector<RunResult> runs = Runs("ring", {0.010, 0.010}, 2);
+  EXPECT_THAT(Compare(runs).warnings(), Not(Contains(HasSubstr("Skipped"))));
+  runs[1].set_skipped_steps(3);
+  EXPECT_THAT(Compare(runs).warnings(),
+              Contains(HasSubstr("Skipped steps: a gradient was not finite, and no rank applied "
+                                 "it: ring, 2 workers, trial 1 (3 of ")));
+}
+
 TEST(WarningsTest, NoneForEnoughQuietTrialsOnHostsOfTheirOwn) {
   std::vector<RunResult> runs = Together(Runs("ps", {0.01, 0.01, 0.01, 0.01, 0.01}, 2),
                                          Runs("ring", {0.01, 0.01, 0.01, 0.01, 0.01}, 2));

@@ -1,0 +1,33 @@
+// NonFiniteCensus by way of the job's coordinator.
+#ifndef RINGSIDE_WORKER_COORDINATOR_CENSUS_H_
+#define RINGSIDE_WORKER_COORDINATOR_CENSUS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/coordinator/coordinator_client.h"
+#include "worker/synchronizers/non_finite.h"
+
+namespace ringside {
+
+class CoordinatorCensus final : public NonFiniteCensus {
+ public:
+  // `client` outlives the object. `timeout`: how long to wait for the others' answers.
+  CoordinatorCensus(CoordinatorClient* client, std::vector<MemberId> workers,
+                    absl::Duration timeout);
+
+  // Errors are those of CoordinatorClient::GatherForAll.
+  absl::StatusOr<std::vector<std::string>> Ask(int64_t step, const std::string& own) override;
+
+ private:
+  CoordinatorClient* const client_;
+  const std::vector<MemberId> workers_;
+  const absl::Duration timeout_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_WORKER_COORDINATOR_CENSUS_H_
