@@ -270,9 +270,17 @@ void ShardProcess::StopEpoch(const absl::Status& why, uint32_t recovery) {
 
 void ShardProcess::Terminate() {
   constexpr absl::Duration kPatience = absl::Seconds(2);
-  const absl::Time deadline = absl::Now() + kPatience;
+  constexpr absl::Duration kPatienceForWorkers = absl::Seconds(20);
+  const absl::Time start = absl::Now();
   MutexLock lock(&mutex_);
-  if (current_ == nullptr || !maker_->saves_snapshots()) return;
+  if (current_ == nullptr) return;
+  if (maker_->settings().checkpoint_steps > 0) {
+    while (saved_changed_.WaitUntil(&mutex_, start + kPatienceForWorkers)) {
+    }
+    return;
+  }
+  if (!maker_->saves_snapshots()) return;
+  const absl::Time deadline = start + kPatience;
   terminating_ = true;
   while (!saved_ && saved_changed_.WaitUntil(&mutex_, deadline)) {
   }

@@ -27,6 +27,10 @@ class SettingsReader {
     if (status_.ok() && !absl::SimpleAtoi(text, &value)) NoteUnreadable(name, text);
     return value;
   }
+  // 0 where the workers do not say it.
+  int64_t OptionalInteger(const std::string& name) {
+    return membership_.settings().count(name) > 0 ? Integer(name) : 0;
+  }
   double Number(const std::string& name) {
     double value = 0;
     const std::string text = Text(name);
@@ -68,6 +72,8 @@ absl::StatusOr<ShardSettings> ReadShardSettings(const Membership& membership) {
   settings.policy.backup_workers = reader.Integer<int>("backup_workers");
   settings.full_batch = int64_t{reader.Integer<int>("batch_size")} * membership.workers_size();
   settings.snapshot_steps = reader.Integer("snapshot_steps");
+  settings.checkpoint_steps = reader.OptionalInteger("checkpoint_steps");
+  settings.resumed_step = reader.OptionalInteger("resumed_step");
   OptimizerConfig& optimizer = settings.optimizer;
   optimizer.name = reader.Text("optimizer");
   optimizer.learning_rate = reader.Number("learning_rate");

@@ -71,7 +71,7 @@ absl::StatusOr<SynchronizerFactory::Product> NcclFactory::Make(const Meeting& me
       std::unique_ptr<GradientSummer> summer,
       AllReduceSummer::Create({group, plan, std::move(reducer), std::move(sums), job.step_timeout,
                                [](int64_t /*exchanges*/) { return TrafficCounters(); }}));
-  return UpdateWith(std::move(summer), config_, plan, facts);
+  return UpdateWith(std::move(summer), config_, meeting, facts);
 }
 
 absl::StatusOr<std::string> NcclFactory::AgreeOnUniqueId(const Membership& membership,

@@ -69,7 +69,7 @@ absl::StatusOr<SynchronizerFactory::Product> RingFactory::Make(const Meeting& me
   };
   RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<GradientSummer> made_summer,
                             AllReduceSummer::Create(std::move(summer)));
-  return UpdateWith(std::move(made_summer), config_, plan, std::move(made.facts));
+  return UpdateWith(std::move(made_summer), config_, meeting, std::move(made.facts));
 }
 
 absl::StatusOr<ReducerConfig> RingFactory::ConfigOf(const Meeting& meeting,

@@ -33,7 +33,7 @@ class LocalFactory final : public SynchronizerFactory {
     RINGSIDE_ASSIGN_OR_RETURN(summer.wire_dtype, ParseWireDtype(config_.job.wire_dtype));
     RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<GradientSummer> made,
                               LocalSummer::Create(std::move(summer)));
-    return UpdateWith(std::move(made), config_, *meeting.plan, {});
+    return UpdateWith(std::move(made), config_, meeting, {});
   }
 
  private:
@@ -57,6 +57,7 @@ class PsFactory final : public SynchronizerFactory {
     exchange.tuning = job.grpc;
     exchange.gradients = meeting.gradients;
     exchange.policy = job.ps_policy();
+    exchange.first_step = meeting.resumed_step;
     exchange.finish_timeout = job.step_timeout;
     // Nobody can say by how much the others are behind; a lost one is noticed by its lease.
     if (job.ps_policy().mode != PsMode::kSync) exchange.finish_timeout = kLongestTraining;
@@ -68,7 +69,7 @@ class PsFactory final : public SynchronizerFactory {
                               PsExchange::Create(std::move(exchange)));
     std::map<std::string, std::string> facts = {{"ps_link", made->links_in_force()}};
     if (!job.ps_policy().server_has_parameters()) {
-      return UpdateWith(std::make_unique<PsSummer>(std::move(made)), config_, *meeting.plan,
+      return UpdateWith(std::make_unique<PsSummer>(std::move(made)), config_, meeting,
                         std::move(facts));
     }
     Product product;
@@ -105,14 +106,17 @@ Arena::Placement SynchronizerFactory::GradientPlacement(const WorkerConfig& conf
 }
 
 absl::StatusOr<SynchronizerFactory::Product> SynchronizerFactory::UpdateWith(
-    std::unique_ptr<GradientSummer> summer, const WorkerConfig& config, const BucketPlan& plan,
+    std::unique_ptr<GradientSummer> summer, const WorkerConfig& config, const Meeting& meeting,
     std::map<std::string, std::string> facts) {
   Product product;
   product.facts = std::move(facts);
   RINGSIDE_ASSIGN_OR_RETURN(
-      product.synchronizer,
-      SynchronousUpdate::Create({plan, config.hosted_ranks(), config.job.optimizer,
-                                 std::move(summer), config.job.lr_schedule()}));
+      std::unique_ptr<SynchronousUpdate> update,
+      SynchronousUpdate::Create({*meeting.plan, config.hosted_ranks(), config.job.optimizer,
+                                 std::move(summer), config.job.lr_schedule(),
+                                 meeting.resumed_step}));
+  product.optimizer_state = update->OptimizerState();
+  product.synchronizer = std::move(update);
   return product;
 }
 

@@ -8,8 +8,11 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
 #include "common/arena.h"
 #include "common/bucket_plan.h"
 #include "common/coordinator/coordinator_client.h"
@@ -26,6 +29,9 @@ class SynchronizerFactory {
   struct Product {
     std::unique_ptr<GradientSynchronizer> synchronizer;
     std::map<std::string, std::string> facts;  // settings in force, for the results
+    // To be saved and restored with the parameters; lives as long as the synchronizer. Unset: the
+    // shards have it.
+    absl::optional<std::vector<absl::Span<float>>> optimizer_state;
   };
 
   // Opens what must be listened on. INVALID_ARGUMENT: an unknown strategy, or network options that
@@ -47,6 +53,7 @@ class SynchronizerFactory {
     const BucketPlan* plan = nullptr;
     const Arena* gradients = nullptr;
     CoordinatorClient* coordinator = nullptr;  // null: this process is the whole job
+    int64_t resumed_step = 0;                  // of the checkpoint that the job goes on from
   };
   // Called once. Blocks until the links are up. Errors are those of the links, with suspects.
   virtual absl::StatusOr<Product> Make(const Meeting& meeting) = 0;
@@ -54,7 +61,7 @@ class SynchronizerFactory {
  protected:
   // What all synchronous strategies share: the update by the optimizer on top of a summer.
   static absl::StatusOr<Product> UpdateWith(std::unique_ptr<GradientSummer> summer,
-                                            const WorkerConfig& config, const BucketPlan& plan,
+                                            const WorkerConfig& config, const Meeting& meeting,
                                             std::map<std::string, std::string> facts);
   // INTERNAL: it has published none that can be read.
   static absl::StatusOr<Endpoint> DataEndpoint(const Member& member);

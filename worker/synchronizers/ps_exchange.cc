@@ -246,7 +246,8 @@ absl::Status PsExchange::TakeResult(int shard, const ReceivedFrame& frame) {
 void PsExchange::OnShardEnded(int shard, const absl::Status& how) {
   MutexLock lock(&mutex_);
   if (failure_.ok() && !(how.ok() && shutting_down_)) {
-    const std::string at = absl::StrCat(" (step ", std::max<int64_t>(ledger_.step(), 0), ")");
+    const std::string at =
+        absl::StrCat(" (step ", std::max(ledger_.step(), config_.first_step), ")");
     failure_ = how.ok() ? WithSuspects(absl::UnavailableError(absl::StrCat(
                                            "worker ", config_.group.rank(), ": shard ", shard,
                                            " has ended the stream: it has no more to do", at)),
@@ -295,7 +296,7 @@ absl::Status PsExchange::ShutdownOnce() {
     MutexLock lock(&mutex_);
     RINGSIDE_RETURN_IF_ERROR(failure_);
     shutting_down_ = true;
-    last_step = std::max<int64_t>(ledger_.step(), 0);
+    last_step = std::max(ledger_.step(), config_.first_step);
     if (config_.policy.is_asynchronous()) {
       ledger_.OpenForPull(last_step);
       for (int64_t& pulls : pulls_) ++pulls;

@@ -26,11 +26,16 @@ class SynchronousUpdate final : public GradientSynchronizer {
     OptimizerConfig optimizer;
     std::unique_ptr<GradientSummer> summer;
     LearningRateConfig learning_rate = {};  // the schedule; its base is the optimizer's rate
+    int64_t resumed_step =
+        0;  // that Start's parameters are of; the first to be finished is the next
   };
 
   // INVALID_ARGUMENT: no hosted rank, or an optimizer or schedule that does not validate.
   // RESOURCE_EXHAUSTED: no memory for its state.
-  static absl::StatusOr<std::unique_ptr<GradientSynchronizer>> Create(Config config);
+  static absl::StatusOr<std::unique_ptr<SynchronousUpdate>> Create(Config config);
+
+  // As Optimizer::State, to be saved after a Finish and restored before Start.
+  std::vector<absl::Span<float>> OptimizerState() { return optimizer_->State(); }
 
   // INVALID_ARGUMENT: the length is not the plan's. Otherwise the summer's errors.
   absl::Status Start(absl::Span<float> parameters) override;
@@ -49,6 +54,7 @@ class SynchronousUpdate final : public GradientSynchronizer {
   // Constant after construction, but for the broadcast.
   const BucketPlan plan_;
   const std::vector<int> hosted_ranks_;
+  const int64_t resumed_step_;
   InitialBroadcast broadcast_;  // kept where Start fails, since a link may still read it
   const std::unique_ptr<GradientSummer> summer_;  // keeps the sticky error, guarded by itself
   const std::unique_ptr<Optimizer> optimizer_;
