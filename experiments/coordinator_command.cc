@@ -70,7 +70,7 @@ int CoordinatorCommand(const CommandContext& context) {
   bool joined = false;
   while (!(*server)->AwaitEnd(absl::ZeroDuration())) {
     const int signal = WaitForJobSignal(kTick);
-    if (signal != 0 && signal != SIGCHLD) {
+    if (signal != 0 && signal != SIGCHLD && signal != SIGUSR1) {
       LogError(absl::StrCat("interrupted by signal ", signal));
       return 128 + signal;
     }

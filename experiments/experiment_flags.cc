@@ -26,6 +26,7 @@ ABSL_FLAG(std::string, scaling, Defaults().scaling,
 ABSL_FLAG(int64_t, global_batch, Defaults().global_batch,
           "compare: samples per step of all ranks together, for strong scaling; 0: --batch_size x "
           "the most workers");
+ABSL_FLAG(std::string, checkpoint, "", "export: the checkpoint to read");
 ABSL_FLAG(bool, overwrite, false, "run, compare: replace the results that --out holds already");
 
 namespace ringside {
@@ -46,6 +47,9 @@ const std::vector<Restriction>& Restrictions() {
       {"overwrite", {"run", "compare", "report"}, ""},
       {"strategy", {"run", "coordinator"}, "`ringside compare` takes --strategies"},
       {"trial", {"run"}, "`ringside compare` takes --trials"},
+      {"resume", {"run"}, ""},
+      {"checkpoint_dir", {"run"}, "each run of a comparison has its own, in its folder of --out"},
+      {"checkpoint", {"export"}, "`ringside run` takes --resume"},
       {"restart_shards", {"run", "compare", "coordinator"}, ""},
       {"rank", {}, "it is for `worker`"},
       {"shard", {}, "it is for `ps_server`"},
@@ -68,6 +72,8 @@ absl::StatusOr<ExperimentConfig> ExperimentConfigFromFlags() {
   config.global_batch = absl::GetFlag(FLAGS_global_batch);
   return config;
 }
+
+std::string CheckpointFromFlags() { return absl::GetFlag(FLAGS_checkpoint); }
 
 bool OverwriteFromFlags() { return absl::GetFlag(FLAGS_overwrite); }
 

@@ -13,6 +13,9 @@ namespace ringside {
 // INVALID_ARGUMENT: --workers is no list of numbers. Does not validate otherwise.
 absl::StatusOr<ExperimentConfig> ExperimentConfigFromFlags();
 
+// --checkpoint
+std::string CheckpointFromFlags();
+
 // --overwrite
 bool OverwriteFromFlags();
 

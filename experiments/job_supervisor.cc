@@ -13,6 +13,8 @@ namespace {
 
 // Between SIGTERM, or an interrupt that was passed on, and SIGKILL.
 constexpr absl::Duration kTermGrace = absl::Seconds(2);
+// The same for a job that saves its training first.
+constexpr absl::Duration kSaveGrace = absl::Seconds(60);
 // For a culprit that is alive, once all others have ended.
 constexpr absl::Duration kCulpritGrace = absl::Milliseconds(500);
 
@@ -49,6 +51,12 @@ bool JobSupervisor::OnExit(int index, const ChildExit& exit, absl::Time now) {
   } else if (!ending_) {
     if (process.member.role() == ROLE_WORKER && !first_good_end_) first_good_end_ = now;
     if (Running(ROLE_WORKER) == 0 && !workers_ended_at_) workers_ended_at_ = now;
+  }
+  if (saving_ && process.member.role() == ROLE_WORKER && process.member.rank() == 0) {
+    // It has saved what there was to save, and all others have nothing left to do.
+    saving_ = false;
+    terminate_at_ = now + config_.lease;
+    kill_at_ = std::min(kill_at_, terminate_at_ + kTermGrace);
   }
   HastenIfOnlyCulpritRemains(now);
   return false;
@@ -95,9 +103,11 @@ void JobSupervisor::OnInterrupt(int signal, absl::Time now) {
   const bool again = interrupt_ != 0;
   if (!again) {
     interrupt_ = signal;
-    pending_interrupt_ = signal;
+    saving_ = pending_save_ = config_.saves_first && signal == SIGTERM && joined_ && !ending_;
+    if (!saving_) pending_interrupt_ = signal;
   }
-  const absl::Time kill_at = again ? now : std::min(kill_at_, now + kTermGrace);
+  const absl::Time kill_at =
+      again ? now : std::min(kill_at_, now + (saving_ ? kSaveGrace : kTermGrace));
   if (!ending_)
     End(absl::StrCat("interrupted by signal ", signal), -1, absl::InfiniteFuture(), kill_at);
   kill_at_ = kill_at;
@@ -116,6 +126,10 @@ int JobSupervisor::NextSignal(absl::Time now) {
     return SIGTERM;
   }
   return 0;
+}
+
+int JobSupervisor::NextSignalForWorker0() {
+  return std::exchange(pending_save_, false) && !AllEnded() ? SIGTERM : 0;
 }
 
 bool JobSupervisor::AllEnded() const { return Running(ROLE_WORKER) + Running(ROLE_SHARD) == 0; }

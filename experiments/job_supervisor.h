@@ -26,6 +26,9 @@ class JobSupervisor {
     absl::Duration join_timeout;
     absl::Duration step_timeout;
     int restart_shards = 0;  // how often a shard may be started again, of all together
+    // Worker 0 saves the training when it gets SIGTERM, and needs all others until it has: the
+    // first SIGTERM of a joined job is for it alone.
+    bool saves_first = false;
   };
   struct Process {
     MemberId member;
@@ -44,12 +47,15 @@ class JobSupervisor {
   // It could not be started again, says `why`.
   void OnRestartFailed(int index, const ChildExit& exit, const std::string& why, absl::Time now);
   void OnVerdict(const Verdict& verdict, absl::Time now);
-  // SIGINT, SIGTERM or SIGHUP for the launcher. The second one kills.
+  // SIGINT, SIGTERM or SIGHUP for the launcher, SIGTERM perhaps for worker 0 first (saves_first).
+  // The second one kills.
   void OnInterrupt(int signal, absl::Time now);
 
   // The signal to send to the whole group now; 0: none. Each is asked for once, except after a
   // second interrupt.
   int NextSignal(absl::Time now);
+  // The signal to send to worker 0 alone; 0: none. Asked for once.
+  int NextSignalForWorker0();
   bool AllEnded() const;
 
   const std::vector<Process>& processes() const { return processes_; }
@@ -88,6 +94,8 @@ class JobSupervisor {
   bool hastened_ = false;
   int interrupt_ = 0;
   int pending_interrupt_ = 0;  // to be passed on
+  bool pending_save_ = false;  // as SIGTERM for worker 0
+  bool saving_ = false;        // until worker 0 has ended
   bool terminated_ = false;
   bool killed_ = false;
   absl::Time terminate_at_ = absl::InfiniteFuture();

@@ -116,7 +116,8 @@ JobOutcome Launcher::Run() {
   }
   supervisor_ = std::make_unique<JobSupervisor>(
       JobSupervisor::Config{JobMembers(config_.job), config_.job.lease, config_.job.join_timeout,
-                            config_.job.step_timeout, config_.job.restart_shards},
+                            config_.job.step_timeout, config_.job.restart_shards,
+                            config_.job.checkpoints()},
       MonotonicNow());
   Watch();
   printer_ = nullptr;
@@ -165,13 +166,18 @@ void Launcher::Watch() {
     AskCoordinator(now);
     EndLostShards();
     if (supervisor_->AllEnded()) break;
+    SignalWorker0(supervisor_->NextSignalForWorker0());
     for (int signal = supervisor_->NextSignal(now); signal != 0;
          signal = supervisor_->NextSignal(now)) {
       SignalGroup(signal);
     }
     ShowProgress(now);
     const int signal = WaitForJobSignal(kTick);
-    if (signal != 0 && signal != SIGCHLD) supervisor_->OnInterrupt(signal, MonotonicNow());
+    if (signal == SIGUSR1 && supervisor_->joined()) {
+      SignalWorker0(signal);
+    } else if (signal != 0 && signal != SIGCHLD && signal != SIGUSR1) {
+      supervisor_->OnInterrupt(signal, MonotonicNow());
+    }
   }
   // The last to end may have been the one whose end decides what is said: let the coordinator come
   // to its verdict.
@@ -254,6 +260,15 @@ void Launcher::SignalGroup(int signal) {
                    [](const ChildProcess& c) { return c.running(); }))
     return;
   kill(-group_, signal);
+}
+
+void Launcher::SignalWorker0(int signal) {
+  if (signal == 0) return;
+  for (size_t i = 0; i < children_.size(); ++i) {
+    if (!SameMember(supervisor_->processes()[i].member, WorkerId(0))) continue;
+    // Not reaped yet, so the number cannot have gone to a stranger.
+    if (children_[i].running()) kill(children_[i].pid(), signal);
+  }
 }
 
 void Launcher::ShowProgress(absl::Time now) {

@@ -73,6 +73,7 @@ class Launcher {
   void EndLostShards();
   void AskCoordinator(absl::Time now);
   void SignalGroup(int signal);
+  void SignalWorker0(int signal);
   void ShowProgress(absl::Time now);
   JobOutcome Outcome() const;
   std::string LogPath(const MemberId& member, int restarts) const;

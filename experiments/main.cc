@@ -15,6 +15,7 @@
 #include "experiments/compare_command.h"
 #include "experiments/coordinator_command.h"
 #include "experiments/doctor/doctor_command.h"
+#include "experiments/export_command.h"
 #include "experiments/report_command.h"
 #include "experiments/run_command.h"
 #include "experiments/signal_wait.h"
@@ -38,6 +39,8 @@ constexpr Command kCommands[] = {
     {"compare", "train with --strategies=ps,ring,local --workers=1,2,4 --trials=T and compare",
      &CompareCommand, true, false},
     {"report", "DIR...: make the pages again from results", &ReportCommand, false, true},
+    {"export", "--checkpoint=FILE --out=FILE.safetensors: a model for other frameworks",
+     &ExportCommand, false, false},
     {"coordinator", "meeting point for processes started by hand: --coordinator=host:port",
      &CoordinatorCommand, true, false},
     {"doctor", "look at this machine: what is missing or slow, and how to mend it", &DoctorCommand,

@@ -36,6 +36,11 @@ bool IsFigureFile(const std::string& name) {
   return false;
 }
 
+bool IsCheckpointFile(const std::string& name) {
+  return absl::StartsWith(name, "step-") &&
+         (absl::EndsWith(name, ".ckpt") || absl::EndsWith(name, ".ckpt.partial"));
+}
+
 // The folder of one job of a comparison: "ring-w2-t1".
 bool IsRunFolder(const std::string& name) {
   for (const std::string& strategy : KnownStrategies()) {
@@ -60,7 +65,7 @@ std::vector<fs::path> Entries(const fs::path& folder) {
 }
 
 // The first thing in `folder` that only results leave; empty where there is none.
-std::string FindResults(const fs::path& folder) {
+std::string FindResults(const fs::path& folder, bool resumes) {
   std::error_code error;
   if (fs::exists(fs::symlink_status(folder / "runs", error))) return "runs";
   for (const fs::path& entry : Entries(folder)) {
@@ -68,6 +73,9 @@ std::string FindResults(const fs::path& folder) {
   }
   for (const fs::path& entry : Entries(folder / "figures")) {
     if (IsFigureFile(entry.filename().string())) return "figures";
+  }
+  for (const fs::path& entry : Entries(folder / "checkpoints")) {
+    if (!resumes && IsCheckpointFile(entry.filename().string())) return "checkpoints";
   }
   return "";
 }
@@ -89,11 +97,13 @@ absl::Status TryWriting(const std::string& path) {
 
 }  // namespace
 
-absl::StatusOr<OutputFolder> OutputFolder::Prepare(const std::string& path, bool overwrite) {
+absl::StatusOr<OutputFolder> OutputFolder::Prepare(const std::string& path, bool overwrite,
+                                                   bool resumes) {
   OutputFolder folder;
   folder.path_ = path;
+  folder.resumes_ = resumes;
   std::error_code error;
-  const std::string results = FindResults(path);
+  const std::string results = FindResults(path, resumes);
   if (!results.empty() && !overwrite) {
     return absl::AlreadyExistsError(
         absl::StrCat("--out=", path, ": already holds results (", results,
@@ -118,7 +128,7 @@ absl::StatusOr<OutputFolder> OutputFolder::Prepare(const std::string& path, bool
     folder.Discard();
     return writable;
   }
-  RemoveResults(path);
+  RemoveResults(path, resumes);
   return folder;
 }
 
@@ -134,23 +144,24 @@ absl::StatusOr<OutputFolder> OutputFolder::Temporary() {
 }
 
 void OutputFolder::Discard() const {
-  RemoveResults(path_);
+  RemoveResults(path_, resumes_);
   std::error_code error;
   for (auto it = created_.rbegin(); it != created_.rend(); ++it)
     fs::remove(*it, error);  // only if empty
 }
 
-void RemoveResults(const std::string& folder) {
+void RemoveResults(const std::string& folder, bool resumes) {
   std::error_code error;
   for (const fs::path& entry : Entries(folder)) {
     if (IsOurFile(entry.filename().string())) fs::remove(entry, error);
   }
-  for (const char* name : {"logs", "steps", "figures"}) {
+  for (const std::string name : {"logs", "steps", "figures", "checkpoints"}) {
     const fs::path inner = fs::path(folder) / name;
-    if (!IsRealFolder(inner)) continue;
+    if (!IsRealFolder(inner) || (resumes && (name == "steps" || name == "checkpoints"))) continue;
     for (const fs::path& entry : Entries(inner)) {
       const std::string file = entry.filename().string();
-      if (IsProcessFile(file) || (inner.filename() == "figures" && IsFigureFile(file)))
+      if (IsProcessFile(file) || (name == "figures" && IsFigureFile(file)) ||
+          (name == "checkpoints" && IsCheckpointFile(file)))
         fs::remove(entry, error);
     }
     fs::remove(inner, error);  // only if empty

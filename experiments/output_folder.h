@@ -15,7 +15,10 @@ class OutputFolder {
   // Creates what is missing of the path and tries to write there. ALREADY_EXISTS: results are there
   // and `overwrite` is false; otherwise they are removed. PERMISSION_DENIED: cannot be created or
   // written, with the kernel's reason.
-  static absl::StatusOr<OutputFolder> Prepare(const std::string& path, bool overwrite);
+  // A job that goes on from a checkpoint (`resumes`) finds the step records and checkpoints of the
+  // one before there, which are not results then and stay.
+  static absl::StatusOr<OutputFolder> Prepare(const std::string& path, bool overwrite,
+                                              bool resumes = false);
   // In the system's folder for such things.
   static absl::StatusOr<OutputFolder> Temporary();
 
@@ -29,11 +32,13 @@ class OutputFolder {
   std::string path_;
   std::vector<std::string> created_;  // innermost last
   bool temporary_ = false;
+  bool resumes_ = false;
 };
 
 // Removes results by the names that we give them, and folders that are empty then. Files of others
 // stay.
-void RemoveResults(const std::string& folder);
+// Step records and checkpoints stay too where the next job goes on from them.
+void RemoveResults(const std::string& folder, bool resumes = false);
 
 }  // namespace ringside
 

@@ -27,6 +27,10 @@ absl::StatusOr<JobConfig> ReadJob(const CommandContext& context) {
   RINGSIDE_ASSIGN_OR_RETURN(JobConfig job, JobConfigFromFlags());
   RINGSIDE_RETURN_IF_ERROR(job.Validate());
   RINGSIDE_RETURN_IF_ERROR(RequireLaunchable(job));
+  if (job.checkpoint_steps > 0 && job.checkpoint_folder().empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("--checkpoint_steps=", job.checkpoint_steps,
+                                                   ": needs a folder, --checkpoint_dir or --out"));
+  }
   if (job.restart_shards > 0 && !job.uses_servers()) {
     return absl::InvalidArgumentError(absl::StrCat("--restart_shards=", job.restart_shards,
                                                    ": must be 0 with --strategy=", job.strategy,
@@ -35,8 +39,10 @@ absl::StatusOr<JobConfig> ReadJob(const CommandContext& context) {
   return job;
 }
 
-absl::StatusOr<OutputFolder> MakeFolder(const std::string& out) {
-  return out.empty() ? OutputFolder::Temporary() : OutputFolder::Prepare(out, OverwriteFromFlags());
+absl::StatusOr<OutputFolder> MakeFolder(const JobConfig& job) {
+  return job.out.empty()
+             ? OutputFolder::Temporary()
+             : OutputFolder::Prepare(job.out, OverwriteFromFlags(), !job.resume.empty());
 }
 
 void PrintSummary(const RunResult& run, const ComparisonResult& comparison) {
@@ -64,7 +70,7 @@ void PrintSummary(const RunResult& run, const ComparisonResult& comparison) {
 int RunCommand(const CommandContext& context) {
   absl::StatusOr<JobConfig> job = ReadJob(context);
   if (!job.ok()) return ExitStatus(job.status());
-  const absl::StatusOr<OutputFolder> folder = MakeFolder(job->out);
+  const absl::StatusOr<OutputFolder> folder = MakeFolder(*job);
   if (!folder.ok()) return ExitStatus(folder.status());
   job->out = folder->path();
 

@@ -12,7 +12,7 @@ namespace {
 sigset_t JobSignals() {
   sigset_t signals;
   sigemptyset(&signals);
-  for (int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
+  for (int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1}) sigaddset(&signals, signal);
   return signals;
 }
 

@@ -6,8 +6,8 @@
 
 namespace ringside {
 
-// Blocks SIGCHLD, SIGINT, SIGTERM and SIGHUP in this thread and all that it starts later. Call
-// before any thread exists.
+// Blocks SIGCHLD, SIGINT, SIGTERM, SIGHUP and SIGUSR1 in this thread and all that it starts later.
+// Call before any thread exists.
 void BlockJobSignals();
 
 // After the last job: from now on Ctrl-C ends this process as usual, also one that came meanwhile.

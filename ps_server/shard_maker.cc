@@ -79,7 +79,9 @@ ParameterShard::Config ShardMaker::ShardConfig() const {
 absl::StatusOr<std::unique_ptr<ParameterShard>> ShardMaker::MakeFresh() {
   // The one of step 0 is replaced before any other is saved.
   if (store_.has_value()) RINGSIDE_RETURN_IF_ERROR(store_->RemoveAfter(0));
-  return ParameterShard::Create(ShardConfig());
+  ParameterShard::Config config = ShardConfig();
+  config.first_step = static_cast<uint64_t>(settings_.resumed_step);
+  return ParameterShard::Create(std::move(config));
 }
 
 std::string ShardMaker::OwnState() const {

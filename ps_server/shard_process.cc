@@ -57,6 +57,8 @@ absl::Status ShardProcess::Run() {
   if (status.ok()) status = Report();
   {
     MutexLock lock(&mutex_);
+    ended_ = true;
+    saved_changed_.NotifyAll();
     if (terminating_) return status;
   }
   return status.ok() ? client_->Leave() : client_->ResolveFailure(status, step());
@@ -247,10 +249,18 @@ absl::Status ShardProcess::StepClosed(uint64_t step, ParameterShard* shard) {
 
 void ShardProcess::Terminate() {
   constexpr absl::Duration kPatience = absl::Seconds(2);
-  const absl::Time deadline = absl::Now() + kPatience;
+  constexpr absl::Duration kPatienceForWorkers = absl::Seconds(20);
+  const absl::Time start = absl::Now();
   // Where an epoch is under way, there is a maker.
-  if (!epochs_.under_way() || !maker_->saves_snapshots()) return;
+  if (!epochs_.under_way()) return;
   MutexLock lock(&mutex_);
+  if (maker_->settings().checkpoint_steps > 0) {
+    while (!ended_ && saved_changed_.WaitUntil(&mutex_, start + kPatienceForWorkers)) {
+    }
+    return;
+  }
+  if (!maker_->saves_snapshots()) return;
+  const absl::Time deadline = start + kPatience;
   terminating_ = true;
   while (!saved_ && saved_changed_.WaitUntil(&mutex_, deadline)) {
   }

@@ -44,7 +44,9 @@ class ShardProcess {
 
   // From any thread, when this process was told to end: saves a snapshot of the next step that is
   // closed, where snapshots are kept, and waits for that a moment. Run ends then; the loss is for
-  // others to notice.
+  // others to notice. Where worker 0 saves checkpoints it has been told to end too, usually, and
+  // needs the shards up to the step after which it saves: then this waits some seconds for the job
+  // to end.
   void Terminate();
 
  private:
@@ -81,6 +83,7 @@ class ShardProcess {
   mutable Mutex mutex_;
   CondVar saved_changed_;
   bool terminating_ ABSL_GUARDED_BY(mutex_) = false;
+  bool ended_ ABSL_GUARDED_BY(mutex_) = false;  // there is no more to serve
   bool saved_ ABSL_GUARDED_BY(mutex_) = false;  // the snapshot of the end
   int64_t snapshots_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::Duration snapshot_time_ ABSL_GUARDED_BY(mutex_);

@@ -27,6 +27,10 @@ class SettingsReader {
     if (status_.ok() && !absl::SimpleAtoi(text, &value)) NoteUnreadable(name, text);
     return value;
   }
+  // 0 where the workers do not say it.
+  int64_t OptionalInteger(const std::string& name) {
+    return membership_.settings().count(name) > 0 ? Integer(name) : 0;
+  }
   double Number(const std::string& name) {
     double value = 0;
     const std::string text = Text(name);
@@ -68,6 +72,8 @@ absl::StatusOr<ShardSettings> ReadShardSettings(const Membership& membership) {
   settings.policy.backup_workers = reader.Integer<int>("backup_workers");
   settings.full_batch = int64_t{reader.Integer<int>("batch_size")} * membership.workers_size();
   settings.snapshot_steps = reader.Integer("snapshot_steps");
+  settings.checkpoint_steps = reader.OptionalInteger("checkpoint_steps");
+  settings.resumed_step = reader.OptionalInteger("resumed_step");
   OptimizerConfig& optimizer = settings.optimizer;
   optimizer.name = reader.Text("optimizer");
   const double rate_as_told = reader.Number("learning_rate");
@@ -89,8 +95,7 @@ absl::StatusOr<ShardSettings> ReadShardSettings(const Membership& membership) {
   const std::string mode = reader.Text("ps_mode");
   RINGSIDE_RETURN_IF_ERROR(reader.status());
   RINGSIDE_ASSIGN_OR_RETURN(settings.policy.mode, ParsePsMode(mode));
-  RINGSIDE_ASSIGN_OR_RETURN(optimizer.learning_rate,
-                            ScaledRate(scaling, rate_as_told, batches));
+  RINGSIDE_ASSIGN_OR_RETURN(optimizer.learning_rate, ScaledRate(scaling, rate_as_told, batches));
   RINGSIDE_RETURN_IF_ERROR(optimizer.Validate());
   if (optimizer.name == "lars") {
     RINGSIDE_RETURN_IF_ERROR(RequireWholeGradient("--optimizer=lars", settings.policy));

@@ -1,17 +1,8 @@
 // One snapshot in one file. Thread-safe: functions without state.
 //
-//   bytes         what
-//   8             the magic "RINGSNAP"
-//   4             version of the format, 1
-//   4             length h of the header
-//   h             the header, a SnapshotHeader (proto/snapshot.proto), which has the lengths
-//   4             CRC-32 of all that precedes
-//   n * size, 4   each section and its CRC-32: parameters, optimizer state (float32), versions
-//                 (uint64)
-//
-// All little-endian. CRC-32 is zlib's: the enemy is a torn write or a bad disk, not a forger, and
-// it is the cheaper one to compute while a shard has work to do. The lengths must add up to the
-// size of the file before anything is allocated for them.
+// A checked file (common/checked_file.h) with the magic "RINGSNAP", version 1, and as its header a
+// SnapshotHeader (proto/snapshot.proto), which has the lengths of the sections: parameters,
+// optimizer state (float32), versions (uint64).
 //
 // Errors name the file. DATA_LOSS: it is torn, damaged or no snapshot. FAILED_PRECONDITION: it is
 // whole, but of another job, shard, plan or settings, or of another version of the format. What the

@@ -13,11 +13,12 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
+#include "common/durable_folder.h"
 #include "ps_server/snapshot.h"
 
 namespace ringside {
@@ -49,19 +50,14 @@ class SnapshotStore {
   // For a shard that goes back to `step`: forgets what came after, which need not come again.
   absl::Status RemoveAfter(uint64_t step);
 
-  std::string PathOf(uint64_t step) const;
+  std::string PathOf(uint64_t step) const { return folder_.PathOf(step); }
 
  private:
-  explicit SnapshotStore(Config config) : config_(std::move(config)) {}
+  SnapshotStore(DurableFolder folder, SnapshotIdentity identity)
+      : folder_(std::move(folder)), identity_(std::move(identity)) {}
 
-  std::string NameOf(uint64_t step) const;
-  // Whether `name` is that of a snapshot of this shard, and of which step.
-  bool ParseName(absl::string_view name, uint64_t* step) const;
-  absl::Status Remove(uint64_t step) const;
-  void RemovePartialFiles() const;
-  absl::Status SyncFolder() const;
-
-  Config config_;
+  DurableFolder folder_;
+  SnapshotIdentity identity_;
 };
 
 }  // namespace ringside

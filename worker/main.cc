@@ -1,10 +1,16 @@
 // `worker`: trains one rank of a job (or all of them, with --strategy=local).
 
+#include <signal.h>
+
 #include <cstdio>
+#include <cstdlib>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "common/config/flag_parser.h"
 #include "common/config/job_flags.h"
 #include "common/launch/launch_identity.h"
@@ -43,6 +49,40 @@ absl::StatusOr<ringside::WorkerConfig> ConfigFrom(const ringside::CommandLine& c
                                     environment, std::vector<std::string>(argv, argv + argc));
 }
 
+// For the workers that save nothing, once they are told to end: worker 0 was too, usually, and its
+// checkpoint, which it needs all others for, must not be lost. With it the whole job ends.
+constexpr absl::Duration kPatience = absl::Seconds(20);
+
+// Signals are events to wait for, in a thread of its own. Call before any other thread exists.
+// Where the job saves no checkpoints, SIGTERM does what it always does.
+void WaitForSignals(const ringside::WorkerConfig& config, ringside::TrainingSignals* signals) {
+  const bool saves = config.job.checkpoints();
+  const bool writes = saves && config.rank == 0;
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  if (saves) sigaddset(&set, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  std::thread([set, writes, signals] {
+    while (true) {
+      int signal = 0;
+      sigwait(&set, &signal);
+      if (signal == SIGUSR1) {
+        signals->save = true;
+        if (!writes) {
+          ringside::LogWarning(
+              "SIGUSR1: nothing to save here; worker 0 of a job with --checkpoint_steps or "
+              "--checkpoint_dir does");
+        }
+        continue;
+      }
+      const bool again = signals->end.exchange(true);
+      if (!writes && !again) absl::SleepFor(kPatience);
+      if (again || !signals->heeded) std::_Exit(128 + SIGTERM);
+    }
+  }).detach();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -57,5 +97,9 @@ int main(int argc, char** argv) {
   if (!config.ok()) return ringside::ExitStatus(config.status());
   ringside::SetUpAllocator(config->job.malloc);
   ringside::SetLogName(absl::StrCat("worker ", config->rank));
-  return ringside::ExitStatus(ringside::WorkerJob(*config).Run());
+  static ringside::TrainingSignals signals;  // outlives the thread that waits
+  WaitForSignals(*config, &signals);
+  const absl::Status status = ringside::WorkerJob(*config, &signals).Run();
+  const int exit_status = ringside::ExitStatus(status);
+  return !status.ok() && signals.end ? 128 + SIGTERM : exit_status;
 }

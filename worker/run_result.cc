@@ -62,7 +62,9 @@ absl::StatusOr<RunResult> AssembleRunResult(const RunResultParts& parts) {
   FillSettings(parts.job, &result);
   result.set_total_steps(parts.total_steps);
   result.set_parameter_elements(parts.parameter_elements);
-  result.set_warmup_steps(parts.job.warmup_steps < parts.total_steps ? parts.job.warmup_steps : 0);
+  result.set_resumed_from_step(parts.resumed_from_step);
+  const int64_t warm = parts.resumed_from_step + parts.job.warmup_steps;
+  result.set_warmup_steps(warm < parts.total_steps ? warm : 0);
   for (size_t rank = 0; rank < parts.worker_blobs.size(); ++rank) {
     if (!result.add_worker_results()->ParseFromString(parts.worker_blobs[rank])) {
       return absl::InternalError(absl::StrCat("the results of worker ", rank, " cannot be read"));

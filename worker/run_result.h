@@ -17,6 +17,7 @@ struct RunResultParts {
   std::vector<std::string> worker_blobs;  // serialized WorkerResults, by rank
   std::vector<std::string> shard_blobs;   // serialized ShardResults, by shard
   int64_t total_steps = 0;
+  int64_t resumed_from_step = 0;  // 0: none was another run's
   int64_t parameter_elements = 0;
   Provenance provenance;
   std::vector<std::string> command;
@@ -25,8 +26,8 @@ struct RunResultParts {
 // The strategy is the job's, but "direct" for a ring whose workers report the direct schedule (fact
 // "schedule"), or for one worker that was asked for it, and for a parameter server StrategyName of
 // its policy ("ps async"); the settings keep what was asked for. The
-// warm-up is the job's, but none for a job that is not longer than it. The hash is empty when ranks
-// disagree. INTERNAL: a blob cannot be read; names whose.
+// warm-up is the job's, from where it began, but none for a job that is not longer than it. The
+// hash is empty when ranks disagree. INTERNAL: a blob cannot be read; names whose.
 absl::StatusOr<RunResult> AssembleRunResult(const RunResultParts& parts);
 
 // Writes <out>/results.json as protobuf's JSON with the field names of results.proto: first under

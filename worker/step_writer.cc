@@ -5,11 +5,17 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
 #include <utility>
 
 #include "absl/memory/memory.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
 #include "common/check.h"
 #include "common/status_macros.h"
 #include "worker/writable_folder.h"
@@ -25,6 +31,22 @@ std::string Number(double value) {
   if (std::isnan(value)) return "\"NaN\"";
   if (std::isinf(value)) return value > 0 ? "\"Infinity\"" : "\"-Infinity\"";
   return absl::StrFormat("%.9g", value);
+}
+
+// The whole lines of `path` whose step is at most `step`; none where there is no such file. A line
+// that was torn, or that something else has written, is left out.
+std::string RecordsUpTo(int64_t step, const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string kept;
+  for (std::string line; std::getline(file, line) && !file.eof();) {
+    absl::string_view rest = line;
+    int64_t number = 0;
+    if (absl::ConsumePrefix(&rest, "{\"step\":") && absl::EndsWith(rest, "}") &&
+        absl::SimpleAtoi(rest.substr(0, rest.find(',')), &number) && number <= step) {
+      absl::StrAppend(&kept, line, "\n");
+    }
+  }
+  return kept;
 }
 
 }  // namespace
@@ -56,21 +78,30 @@ std::string ToJsonLine(const StepRecord& record) {
   return line + "}\n";
 }
 
-absl::StatusOr<std::unique_ptr<StepWriter>> StepWriter::Create(const std::string& out, int rank) {
+absl::StatusOr<std::unique_ptr<StepWriter>> StepWriter::Create(const std::string& out, int rank,
+                                                               int64_t resumed_step) {
   const std::string path = absl::StrCat(StepsFolder(out), "/worker-", rank, ".jsonl");
+  const std::string kept = resumed_step > 0 ? RecordsUpTo(resumed_step, path) : "";
   FILE* const file = std::fopen(path.c_str(), "w");
   if (file == nullptr) {
     return absl::InvalidArgumentError(
         absl::StrCat("--out=", out, ": cannot write ", path, ": ", strerror(errno)));
   }
-  return absl::WrapUnique(new StepWriter(path, file));
+  auto writer = absl::WrapUnique(new StepWriter(path, file));
+  RINGSIDE_RETURN_IF_ERROR(writer->Write(kept));
+  RINGSIDE_RETURN_IF_ERROR(writer->Flush());
+  return writer;
+}
+
+absl::Status StepWriter::Write(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), file_.get()) == text.size()) {
+    return absl::OkStatus();
+  }
+  return absl::DataLossError(absl::StrCat("cannot write ", path_, ": ", strerror(errno)));
 }
 
 absl::Status StepWriter::Append(const StepRecord& record) {
-  const std::string line = ToJsonLine(record);
-  if (std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size()) {
-    return absl::DataLossError(absl::StrCat("cannot write ", path_, ": ", strerror(errno)));
-  }
+  RINGSIDE_RETURN_IF_ERROR(Write(ToJsonLine(record)));
   unflushed_s_ += record.step_s();
   return unflushed_s_ < kFlushEvery ? absl::OkStatus() : Flush();
 }

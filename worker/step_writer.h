@@ -23,13 +23,17 @@ std::string ToJsonLine(const StepRecord& record);
 // Thread-compatible. Lines reach the file about once per second of training and at the end.
 class StepWriter {
  public:
-  // Replaces an older file. INVALID_ARGUMENT: it cannot be opened; names the path and what the
-  // system says.
-  static absl::StatusOr<std::unique_ptr<StepWriter>> Create(const std::string& out, int rank);
+  // Replaces an older file, but for its records of steps up to `resumed_step`, which are where a
+  // job that goes on from a checkpoint began. INVALID_ARGUMENT: it cannot be read or opened; names
+  // the path and what the system says.
+  static absl::StatusOr<std::unique_ptr<StepWriter>> Create(const std::string& out, int rank,
+                                                            int64_t resumed_step = 0);
 
   // DATA_LOSS, here and in Close: what was written did not reach the file, e.g. because the disk is
   // full.
   absl::Status Append(const StepRecord& record);
+  // Brings what has been appended to the file.
+  absl::Status Flush();
   absl::Status Close();
 
  private:
@@ -39,7 +43,7 @@ class StepWriter {
 
   StepWriter(std::string path, FILE* file) : path_(std::move(path)), file_(file) {}
 
-  absl::Status Flush();
+  absl::Status Write(const std::string& text);
 
   const std::string path_;
   std::unique_ptr<FILE, CloseFile> file_;

@@ -60,6 +60,7 @@ class PsFactory final : public SynchronizerFactory {
     exchange.tuning = job.grpc;
     exchange.gradients = meeting.gradients;
     exchange.policy = job.ps_policy();
+    exchange.first_step = meeting.resumed_step;
     exchange.finish_timeout = job.step_timeout;
     // Nobody can say by how much the others are behind; a lost one is noticed by its lease.
     if (job.ps_policy().mode != PsMode::kSync) exchange.finish_timeout = kLongestTraining;
@@ -113,6 +114,7 @@ absl::StatusOr<SynchronizerFactory::Product> SynchronizerFactory::UpdateWith(
   const JobConfig& job = config.job;
   SynchronousUpdate::Config update{*meeting.plan, config.hosted_ranks(), job.scaled_optimizer(),
                                    std::move(summer), job.lr_schedule()};
+  update.resumed_step = meeting.resumed_step;
   update.clip_norm = job.clip_norm;
   update.skip_nonfinite = job.on_nonfinite == "skip";
   if (meeting.coordinator != nullptr) {
@@ -121,7 +123,10 @@ absl::StatusOr<SynchronizerFactory::Product> SynchronizerFactory::UpdateWith(
   }
   Product product;
   product.facts = std::move(facts);
-  RINGSIDE_ASSIGN_OR_RETURN(product.synchronizer, SynchronousUpdate::Create(std::move(update)));
+  RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<SynchronousUpdate> made,
+                            SynchronousUpdate::Create(std::move(update)));
+  product.update_state = made->State();
+  product.synchronizer = std::move(made);
   return product;
 }
 

@@ -8,8 +8,11 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
 #include "common/arena.h"
 #include "common/bucket_plan.h"
 #include "common/coordinator/coordinator_client.h"
@@ -17,6 +20,7 @@
 #include "coordinator.pb.h"
 #include "worker/synchronizers/gradient_summer.h"
 #include "worker/synchronizers/gradient_synchronizer.h"
+#include "worker/synchronizers/update_state.h"
 #include "worker/worker_config.h"
 
 namespace ringside {
@@ -26,6 +30,9 @@ class SynchronizerFactory {
   struct Product {
     std::unique_ptr<GradientSynchronizer> synchronizer;
     std::map<std::string, std::string> facts;  // settings in force, for the results
+    // To be saved and restored with the parameters; lives as long as the synchronizer. Unset: the
+    // shards have it.
+    absl::optional<UpdateState> update_state;
   };
 
   // Opens what must be listened on. INVALID_ARGUMENT: an unknown strategy, or network options that
@@ -47,6 +54,7 @@ class SynchronizerFactory {
     const BucketPlan* plan = nullptr;
     const Arena* gradients = nullptr;
     CoordinatorClient* coordinator = nullptr;  // null: this process is the whole job
+    int64_t resumed_step = 0;                  // of the checkpoint that the job goes on from
   };
   // Called once. Blocks until the links are up. Errors are those of the links, with suspects.
   virtual absl::StatusOr<Product> Make(const Meeting& meeting) = 0;

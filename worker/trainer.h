@@ -48,6 +48,11 @@ class Trainer {
                                                          const BucketPlan* plan,
                                                          const std::vector<Model*>& models);
 
+  // The training goes on after `step`, whose parameters are to be put into mutable_parameters().
+  // Both before Start.
+  void ResumeAfter(int64_t step) { step_ = step; }
+  absl::Span<float> mutable_parameters() { return parameters_->span(); }
+
   // Gives all ranks rank 0's parameters. `synchronizer` is borrowed. Errors are the synchronizer's.
   absl::Status Start(GradientSynchronizer* synchronizer);
 

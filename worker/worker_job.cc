@@ -60,7 +60,8 @@ TrafficCounters Difference(TrafficCounters later, const TrafficCounters& earlier
 
 }  // namespace
 
-WorkerJob::WorkerJob(const WorkerConfig& config) : config_(config), started_at_(absl::Now()) {}
+WorkerJob::WorkerJob(const WorkerConfig& config, TrainingSignals* signals)
+    : config_(config), signals_(signals), started_at_(absl::Now()) {}
 
 absl::Status WorkerJob::Run() {
   RINGSIDE_RETURN_IF_ERROR(Prepare());
@@ -90,6 +91,13 @@ absl::Status WorkerJob::Prepare() {
   RINGSIDE_ASSIGN_OR_RETURN(trainer_, Trainer::Create(std::move(trainer), &workload_->training,
                                                       workload_->plan.get(), models));
   progress_.set_total_steps(trainer_->total_steps());
+  TrainingCheckpoints::Config checkpoints{config_.job, config_.rank, workload_->training.size(),
+                                          trainer_->total_steps()};
+  checkpoints.parameters = workload_->model()->Parameters();
+  checkpoints.provenance = OwnProvenance();
+  checkpoints.signals = signals_;
+  RINGSIDE_ASSIGN_OR_RETURN(checkpoints_,
+                            TrainingCheckpoints::Open(std::move(checkpoints), *workload_->plan));
   auto factory = SynchronizerFactory::Create(config_);
   RINGSIDE_RETURN_IF_ERROR(AsBadInput(factory.status()));
   factory_ = std::move(*factory);
@@ -129,6 +137,9 @@ absl::Status WorkerJob::Join() {
   request.set_num_shards(config_.job.shards());
   request.set_timeout_ms(absl::ToInt64Milliseconds(config_.job.join_timeout));
   DescribeWorkload(config_.job, *workload_, &request);
+  for (const auto& [name, value] : checkpoints_->SharedFacts()) {
+    (*request.mutable_settings())[name] = value;
+  }
   auto client = CoordinatorClient::Join({*config_.coordinator, config_.job.join_timeout}, request);
   if (!client.ok()) {
     // Others may have been refused for the same reason: let them hear it before the coordinator
@@ -147,14 +158,17 @@ absl::Status WorkerJob::Join() {
 absl::Status WorkerJob::TrainAndReport() {
   ReportProgress("start");
   const Membership alone;
-  auto made = factory_->Make({client_ == nullptr ? &alone : &client_->membership(),
-                              workload_->plan.get(), &trainer_->gradients(), client_.get()});
+  auto made =
+      factory_->Make({client_ == nullptr ? &alone : &client_->membership(), workload_->plan.get(),
+                      &trainer_->gradients(), client_.get(), checkpoints_->resumed_step()});
   RINGSIDE_RETURN_IF_ERROR(made.status());
   synchronizer_ = std::move(made->synchronizer);
   if (watch_ != nullptr) watch_->Attach(synchronizer_.get());
+  RINGSIDE_RETURN_IF_ERROR(checkpoints_->Attach(trainer_.get(), made->update_state, {}));
   RINGSIDE_RETURN_IF_ERROR(Train());
   result_.set_rank(config_.rank);
   result_.set_parameters_sha256(Sha256Hex(trainer_->parameters()));
+  checkpoints_->Describe(&result_);
   *result_.mutable_process() = ReadProcessInfo();
   for (const auto& facts : {workload_->facts, made->facts}) {
     for (const auto& [name, value] : facts) {
@@ -177,7 +191,8 @@ absl::Status WorkerJob::Train() {
   result_.set_initial_parameters_sha256(Sha256Hex(trainer_->parameters()));
   std::unique_ptr<StepWriter> steps;
   if (!config_.job.out.empty()) {
-    RINGSIDE_ASSIGN_OR_RETURN(steps, StepWriter::Create(config_.job.out, config_.rank));
+    RINGSIDE_ASSIGN_OR_RETURN(
+        steps, StepWriter::Create(config_.job.out, config_.rank, checkpoints_->resumed_step()));
   }
   if (config_.rank == 0 && !config_.job.tensorboard_dir.empty()) {
     RINGSIDE_ASSIGN_OR_RETURN(events_, TrainingEvents::Create(config_.job, absl::Now()));
@@ -187,8 +202,12 @@ absl::Status WorkerJob::Train() {
   const TrafficCounters expected_before = synchronizer_->ExpectedTraffic(0);
   const absl::Duration begin = SteadyClock();
   for (bool ended = false; !ended;) {
-    RINGSIDE_RETURN_IF_ERROR(
-        trainer_->Run([&](const StepRecord& record) { return OnStep(steps.get(), record); }));
+    signals_->heeded = config_.rank == 0 && config_.job.checkpoints();
+    const absl::Status trained =
+        trainer_->Run([&](const StepRecord& record) { return OnStep(steps.get(), record); });
+    signals_->heeded = false;
+    RINGSIDE_RETURN_IF_ERROR(trained);
+    RINGSIDE_RETURN_IF_ERROR(checkpoints_->Finish());
     result_.set_train_s(absl::ToDoubleSeconds(SteadyClock() - begin));
     *result_.mutable_traffic() = ToProto(Difference(synchronizer_->traffic(), before));
     *result_.mutable_expected_traffic() =
@@ -234,7 +253,12 @@ absl::Status WorkerJob::OnStep(StepWriter* steps, const StepRecord& record) {
                             trainer_->total_steps(), record.epoch(), record.loss()));
   }
   if (events_ != nullptr) RINGSIDE_RETURN_IF_ERROR(events_->OnStep(record, now));
-  return steps == nullptr ? absl::OkStatus() : steps->Append(record);
+  if (steps != nullptr) {
+    RINGSIDE_RETURN_IF_ERROR(steps->Append(record));
+    // A job that goes on from the checkpoint finds the records of all steps before.
+    if (checkpoints_->IsDue(record.step())) RINGSIDE_RETURN_IF_ERROR(steps->Flush());
+  }
+  return checkpoints_->OnStep(record.step());
 }
 
 absl::StatusOr<Evaluation> WorkerJob::Evaluate() {
@@ -276,10 +300,8 @@ absl::Status WorkerJob::Report() {
   parts.shard_blobs.assign(blobs.begin() + config_.job.worker_processes(), blobs.end());
   parts.total_steps = trainer_->total_steps();
   parts.parameter_elements = workload_->plan->total_elements();
-  parts.provenance = ReadProvenance(started_at_);
-  (*parts.provenance.mutable_versions())["LibTorch"] = workload_->facts.at("libtorch");
-  (*parts.provenance.mutable_versions())["BLAS"] = workload_->facts.at("blas");
-  (*parts.provenance.mutable_versions())["gRPC"] = grpc::Version();
+  parts.resumed_from_step = checkpoints_->resumed_step();
+  parts.provenance = OwnProvenance();
   parts.command = config_.command;
   RINGSIDE_ASSIGN_OR_RETURN(const RunResult result, AssembleRunResult(parts));
   LogInfo(absl::StrFormat("%d steps in %.1f s, parameters %s", result.total_steps(),
@@ -293,6 +315,14 @@ absl::Status WorkerJob::Report() {
     RINGSIDE_RETURN_IF_ERROR(WriteRunResult(result, config_.job.out));
   }
   return events_ == nullptr ? absl::OkStatus() : events_->OnEnd(result, absl::Now());
+}
+
+Provenance WorkerJob::OwnProvenance() const {
+  Provenance provenance = ReadProvenance(started_at_);
+  (*provenance.mutable_versions())["LibTorch"] = workload_->facts.at("libtorch");
+  (*provenance.mutable_versions())["BLAS"] = workload_->facts.at("blas");
+  (*provenance.mutable_versions())["gRPC"] = grpc::Version();
+  return provenance;
 }
 
 absl::Status WorkerJob::Leave(absl::Status status) {

@@ -14,6 +14,7 @@
 #include "results.pb.h"
 #include "worker/step_writer.h"
 #include "worker/synchronizer_factory.h"
+#include "worker/training_checkpoints.h"
 #include "worker/training_events.h"
 #include "worker/verdict_watch.h"
 #include "worker/worker_config.h"
@@ -24,12 +25,14 @@ namespace ringside {
 // Used once, by one thread, which becomes LibTorch's.
 class WorkerJob {
  public:
-  explicit WorkerJob(const WorkerConfig& config);
+  // `signals` outlive the job.
+  WorkerJob(const WorkerConfig& config, TrainingSignals* signals);
 
   // Checks all input before anybody is met and before anything is written; then joins, trains,
   // evaluates and leaves the results in `out`. The error is this process's own, or the job's
-  // verdict. Does not return after a verdict that finds the thread in a computation that takes
-  // longer than the rest of a lease: then the process ends with status 1.
+  // verdict; CANCELLED where it is a signal that has ended the training. Does not return after a
+  // verdict that finds the thread in a computation that takes longer than the rest of a lease: then
+  // the process ends with status 1.
   absl::Status Run();
 
  private:
@@ -44,6 +47,7 @@ class WorkerJob {
   absl::Status OnStep(StepWriter* steps, const StepRecord& record);
   absl::StatusOr<Evaluation> Evaluate();
   absl::Status Report();
+  Provenance OwnProvenance() const;
   // Ends the membership; returns what to end with.
   absl::Status Leave(absl::Status status);
   void ReportProgress(const std::string& phase);
@@ -51,11 +55,13 @@ class WorkerJob {
 
   // Constant after construction.
   const WorkerConfig config_;
+  TrainingSignals* const signals_;
   const absl::Time started_at_;
 
   // In the order of making, so that what is used goes after its users.
   std::unique_ptr<Workload> workload_;
   std::unique_ptr<Trainer> trainer_;
+  std::unique_ptr<TrainingCheckpoints> checkpoints_;
   std::unique_ptr<CoordinatorServer> server_;  // where this process hosts it
   std::unique_ptr<SynchronizerFactory> factory_;
   std::unique_ptr<GradientSynchronizer> synchronizer_;

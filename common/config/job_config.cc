@@ -79,8 +79,9 @@ absl::Status CheckPsMode(const JobConfig& job) {
 
 absl::Status CheckUpdate(const JobConfig& job) {
   RINGSIDE_RETURN_IF_ERROR(job.optimizer.Validate());
-  RINGSIDE_ASSIGN_OR_RETURN(const double rate,
-                            ScaledRate(job.lr_scaling, job.optimizer.learning_rate, job.batches_per_step()));
+  RINGSIDE_ASSIGN_OR_RETURN(
+      const double rate,
+      ScaledRate(job.lr_scaling, job.optimizer.learning_rate, job.batches_per_step()));
   RINGSIDE_RETURN_IF_ERROR(job.lr_schedule().Validate(rate));
   RINGSIDE_RETURN_IF_ERROR(RequireKnown("on_nonfinite", job.on_nonfinite, {"stop", "skip"}));
   if (!(job.clip_norm >= 0) || !std::isfinite(job.clip_norm)) {
@@ -110,6 +111,25 @@ absl::Status CheckDevice(const std::string& text, const std::string& strategy) {
                                         : absl::StrCat("--device=", text,
                                                        ": strategy nccl needs a GPU, cuda:N or "
                                                        "cuda:LOCAL_RANK"));
+}
+
+// What the parameter server updates has its optimizer's state there, where no worker sees it.
+absl::Status CheckCheckpoints(const JobConfig& job) {
+  RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("checkpoint_steps", job.checkpoint_steps, 0));
+  RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("keep_checkpoints", job.keep_checkpoints, 1));
+  if (!job.uses_servers() || !job.ps_policy().server_has_parameters()) return absl::OkStatus();
+  const auto refusal = [&job](const std::string& flag) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        flag, ": must not be given with --ps_mode=", job.ps_mode, " --update=", job.update,
+        ", where the shards have the optimizer's state; --snapshot_steps saves it there"));
+  };
+  if (job.checkpoint_steps > 0) {
+    return refusal(absl::StrCat("--checkpoint_steps=", job.checkpoint_steps));
+  }
+  if (!job.checkpoint_dir.empty()) {
+    return refusal(absl::StrCat("--checkpoint_dir=", job.checkpoint_dir));
+  }
+  return job.resume.empty() ? absl::OkStatus() : refusal(absl::StrCat("--resume=", job.resume));
 }
 
 std::string Bool(bool value) { return value ? "true" : "false"; }
@@ -197,6 +217,7 @@ absl::Status JobConfig::Validate() const {
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("threads", threads, 1));
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("warmup_steps", warmup_steps, 0));
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("snapshot_steps", snapshot_steps, 0));
+  RINGSIDE_RETURN_IF_ERROR(CheckCheckpoints(*this));
   RINGSIDE_RETURN_IF_ERROR(RequirePositive("lease", lease));
   RINGSIDE_RETURN_IF_ERROR(RequirePositive("step_timeout", step_timeout));
   RINGSIDE_RETURN_IF_ERROR(RequirePositive("join_timeout", join_timeout));
@@ -206,8 +227,8 @@ absl::Status JobConfig::Validate() const {
 
 OptimizerConfig JobConfig::scaled_optimizer() const {
   OptimizerConfig scaled = optimizer;
-  scaled.learning_rate =
-      ScaledRate(lr_scaling, optimizer.learning_rate, batches_per_step()).value_or(optimizer.learning_rate);
+  scaled.learning_rate = ScaledRate(lr_scaling, optimizer.learning_rate, batches_per_step())
+                             .value_or(optimizer.learning_rate);
   return scaled;
 }
 
@@ -229,6 +250,28 @@ PsPolicy JobConfig::ps_policy() const {
 std::string JobConfig::snapshot_folder() const {
   if (!snapshot_dir.empty() || out.empty()) return snapshot_dir;
   return absl::StrCat(out, "/snapshots");
+}
+
+std::string JobConfig::checkpoint_folder() const {
+  if (!checkpoint_dir.empty() || out.empty()) return checkpoint_dir;
+  return absl::StrCat(out, "/checkpoints");
+}
+
+std::map<std::string, std::string> JobConfig::ResumeSettings() const {
+  std::map<std::string, std::string> settings = {
+      {"global_batch_size", absl::StrCat(global_batch_size())}};
+  const std::map<std::string, std::string> shared = SharedSettings();
+  for (const char* name :
+       {"model",       "model_args",      "hidden",         "dataset",         "seed",
+        "optimizer",   "momentum",        "nesterov",       "weight_decay",    "beta1",
+        "beta2",       "epsilon",         "lars_trust",     "clip_norm",       "on_nonfinite",
+        "lr_schedule", "lr_warmup_steps", "lr_decay_steps", "lr_decay_factor", "lr_final"}) {
+    settings[name] = shared.at(name);
+  }
+  // As they are in force, which may follow from --lr_scaling and --steps.
+  settings["learning_rate"] = Number(scaled_optimizer().learning_rate);
+  settings["lr_total_steps"] = absl::StrCat(lr_schedule().total_steps);
+  return settings;
 }
 
 std::map<std::string, std::string> JobConfig::SharedSettings() const {
@@ -283,6 +326,7 @@ std::map<std::string, std::string> JobConfig::SharedSettings() const {
       {"evaluate", Bool(evaluate)},
       {"warmup_steps", absl::StrCat(warmup_steps)},
       {"snapshot_steps", absl::StrCat(snapshot_steps)},
+      {"checkpoint_steps", absl::StrCat(checkpoint_steps)},
   };
   settings.merge(grpc.Settings());
   return settings;
@@ -295,6 +339,9 @@ std::vector<std::string> JobConfig::ToFlags() const {
   values["out"] = out;
   values["snapshot_dir"] = snapshot_dir;
   values["tensorboard_dir"] = tensorboard_dir;
+  values["checkpoint_dir"] = checkpoint_dir;
+  values["keep_checkpoints"] = absl::StrCat(keep_checkpoints);
+  values["resume"] = resume;
   values["trial"] = absl::StrCat(trial);
   values["lease"] = absl::FormatDuration(lease);
   values["step_timeout"] = absl::FormatDuration(step_timeout);

@@ -78,6 +78,12 @@ struct JobConfig {
   // goes on from there; 0: never.
   int64_t snapshot_steps = 0;
   std::string snapshot_dir;  // as told; snapshot_folder() is what to use
+  // Rank 0 saves the training after every so many steps; 0: only when a signal asks for it, and
+  // only where checkpoint_dir is given.
+  int64_t checkpoint_steps = 0;
+  std::string checkpoint_dir;  // as told; checkpoint_folder() is what to use
+  int keep_checkpoints = 2;
+  std::string resume;  // the path of a checkpoint, or "latest"; empty: from the start
   int64_t trial = 0;
 
   // INVALID_ARGUMENT: names the flag, the value and what is allowed.
@@ -103,6 +109,10 @@ struct JobConfig {
   // empty where neither is given. Validate lets that pass, because workers, who need not know the
   // folder, must agree on snapshot_steps; it is for the shard to refuse.
   std::string snapshot_folder() const;
+  // Where rank 0 saves the training: --checkpoint_dir, else "checkpoints" in --out; empty where
+  // neither is given, which is for rank 0 to refuse.
+  std::string checkpoint_folder() const;
+  bool checkpoints() const { return checkpoint_steps > 0 || !checkpoint_dir.empty(); }
   // Of batch_size samples, of all ranks together.
   int64_t batches_per_step() const { return int64_t{workers} * accumulate; }
   int64_t global_batch_size() const { return batch_size * batches_per_step(); }
@@ -111,6 +121,9 @@ struct JobConfig {
   // between processes (out, data_dir, snapshot_dir, tensorboard_dir, deadlines of joining, what the
   // coordinator alone acts on) is not in it.
   std::map<std::string, std::string> SharedSettings() const;
+  // Name -> value, everything that decides what the state after a step is, rounding aside: what
+  // must be the same in a job that goes on from a checkpoint. How gradients meet is not in it.
+  std::map<std::string, std::string> ResumeSettings() const;
   // Every flag of the job as arguments for a child process.
   std::vector<std::string> ToFlags() const;
 };

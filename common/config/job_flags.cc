@@ -150,6 +150,14 @@ ABSL_FLAG(int64_t, snapshot_steps, Defaults().snapshot_steps,
           "shards save their state after every so many steps (strategy ps); 0: never");
 ABSL_FLAG(std::string, snapshot_dir, Defaults().snapshot_dir,
           "folder of a shard's saved states; empty: snapshots in --out");
+ABSL_FLAG(int64_t, checkpoint_steps, Defaults().checkpoint_steps,
+          "worker 0 saves the training after every so many steps and after the last; 0: never, or, "
+          "where --checkpoint_dir is given, on SIGUSR1 and SIGTERM only");
+ABSL_FLAG(std::string, checkpoint_dir, Defaults().checkpoint_dir,
+          "folder of checkpoints; empty: checkpoints in --out");
+ABSL_FLAG(int, keep_checkpoints, Defaults().keep_checkpoints, "how many checkpoints are kept");
+ABSL_FLAG(std::string, resume, Defaults().resume,
+          "go on from this checkpoint, or from the latest one in --checkpoint_dir");
 ABSL_FLAG(int64_t, trial, Defaults().trial, "number of this repetition, recorded with the results");
 
 ABSL_FLAG(std::string, interface, "", "network interface to listen on: a name or a CIDR");
@@ -284,6 +292,10 @@ absl::StatusOr<JobConfig> JobConfigFromFlags(int workers) {
   config.tensorboard_dir = absl::GetFlag(FLAGS_tensorboard_dir);
   config.snapshot_steps = absl::GetFlag(FLAGS_snapshot_steps);
   config.snapshot_dir = absl::GetFlag(FLAGS_snapshot_dir);
+  config.checkpoint_steps = absl::GetFlag(FLAGS_checkpoint_steps);
+  config.checkpoint_dir = absl::GetFlag(FLAGS_checkpoint_dir);
+  config.keep_checkpoints = absl::GetFlag(FLAGS_keep_checkpoints);
+  config.resume = absl::GetFlag(FLAGS_resume);
   config.trial = absl::GetFlag(FLAGS_trial);
   return config;
 }

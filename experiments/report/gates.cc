@@ -105,8 +105,10 @@ std::string CheckGrid(const std::vector<RunResult>& runs) {
 // Settings that a comparison is about, and those that only say where files lie or how long to wait.
 bool MayDiffer(const std::string& setting) {
   static const auto* names = new std::set<std::string>{
-      "strategy", "schedule", "device", "workers",      "ps_shards",    "batch_size",     "trial",
-      "out",      "data_dir", "lease",  "step_timeout", "join_timeout", "tensorboard_dir"};
+      "strategy",        "schedule",       "device",          "workers",
+      "ps_shards",       "batch_size",     "trial",           "out",
+      "data_dir",        "lease",          "step_timeout",    "join_timeout",
+      "tensorboard_dir", "checkpoint_dir", "keep_checkpoints"};
   const std::vector<std::string>& of_servers = ServerSettings();
   return names->count(setting) > 0 ||
          std::find(of_servers.begin(), of_servers.end(), setting) != of_servers.end();
@@ -278,7 +280,8 @@ std::string CheckTraffic(const RunResult& run) {
   return absl::StrCat(RunName(run), ": all workers together sent ", WholeNumber(sent),
                       " and received ", WholeNumber(received), " payload bytes, but ",
                       Counted(run.parameter_elements(), "parameter"), " and ",
-                      Counted(run.total_steps(), "step"), " make ", WholeNumber(*closed_form));
+                      Counted(run.total_steps() - run.resumed_from_step(), "step"), " make ",
+                      WholeNumber(*closed_form));
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 namespace ringside {
 namespace {
 
-std::string CheckEveryStep(const WorkerResult& worker, int64_t total_steps) {
-  int64_t expected = 1;
+std::string CheckEveryStep(const WorkerResult& worker, int64_t before, int64_t total_steps) {
+  int64_t expected = before + 1;
   for (const StepRecord& record : worker.steps()) {
     if (record.step() != expected) {
       return absl::StrCat("worker ", worker.rank(), " has step ", record.step(), " where step ",
@@ -44,8 +44,9 @@ std::string CheckSteps(const RunResult& run) {
   const bool gaps = MaySkipSteps(run);
   std::vector<int> taken(static_cast<size_t>(run.total_steps()) + 1, 0);
   for (const WorkerResult& worker : run.worker_results()) {
-    const std::string wrong = gaps ? CheckAscending(worker, run.total_steps(), &taken)
-                                   : CheckEveryStep(worker, run.total_steps());
+    const std::string wrong =
+        gaps ? CheckAscending(worker, run.total_steps(), &taken)
+             : CheckEveryStep(worker, run.resumed_from_step(), run.total_steps());
     if (!wrong.empty()) return wrong;
   }
   if (!gaps) return "";

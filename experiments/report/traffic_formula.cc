@@ -9,9 +9,10 @@ namespace ringside {
 
 absl::optional<int64_t> WorkersPayloadBytes(const RunResult& run) {
   const int64_t gradient_bytes = WireBytesPerElement(run) * run.parameter_elements();
-  if (run.strategy() == "ring") return 2 * (run.workers() - 1) * gradient_bytes * run.total_steps();
+  const int64_t steps = run.total_steps() - run.resumed_from_step();
+  if (run.strategy() == "ring") return 2 * (run.workers() - 1) * gradient_bytes * steps;
   if (IsParameterServer(run.strategy()) && !MaySkipSteps(run))
-    return run.workers() * gradient_bytes * run.total_steps();
+    return run.workers() * gradient_bytes * steps;
   if (run.strategy() == "local" || run.strategy() == "data_parallel") return 0;
   return absl::nullopt;
 }

@@ -47,6 +47,60 @@ TEST_F(JobSupervisorTest, AGoodJobNeedsNoSignal) {
   EXPECT_EQ(job_.LauncherStatus(), 0);
 }
 
+TEST_F(JobSupervisorTest, WorkerZeroSavesBeforeTheOthersAreToldToEnd) {
+  JobSupervisor job{{{ShardId(0), WorkerId(0), WorkerId(1)},
+                     absl::Seconds(10),
+                     absl::Seconds(120),
+                     absl::Seconds(60),
+                     /*restart_shards=*/0,
+                     /*saves_first=*/true},
+                    absl::UnixEpoch()};
+  job.OnJoined(At(1));
+  EXPECT_EQ(job.NextSignalForWorker0(), 0);
+  job.OnInterrupt(SIGTERM, At(5));
+  EXPECT_EQ(job.NextSignal(At(5)), 0);
+  EXPECT_EQ(job.NextSignalForWorker0(), SIGTERM);
+  EXPECT_EQ(job.NextSignalForWorker0(), 0);
+  EXPECT_EQ(job.NextSignal(At(30)), 0);  // a long write
+  job.OnExit(1, {128 + SIGTERM, 0}, At(31));
+  EXPECT_EQ(job.NextSignal(At(40)), 0);
+  EXPECT_EQ(job.NextSignal(At(42)), SIGTERM);
+  EXPECT_EQ(job.NextSignal(At(44)), SIGKILL);
+  job.OnExit(0, kKilled, At(44));
+  job.OnExit(2, kKilled, At(44));
+  EXPECT_EQ(job.LauncherStatus(), 128 + SIGTERM);
+}
+
+TEST_F(JobSupervisorTest, WhatCannotSaveIsInterruptedAsAWhole) {
+  const auto make = [](bool saves_first) {
+    return JobSupervisor{{{WorkerId(0), WorkerId(1)},
+                          absl::Seconds(10),
+                          absl::Seconds(120),
+                          absl::Seconds(60),
+                          0,
+                          saves_first},
+                         absl::UnixEpoch()};
+  };
+  JobSupervisor not_joined = make(true), interrupted = make(true), without = make(false);
+  not_joined.OnInterrupt(SIGTERM, At(1));
+  interrupted.OnJoined(At(1));
+  interrupted.OnInterrupt(SIGINT, At(1));
+  without.OnJoined(At(1));
+  without.OnInterrupt(SIGTERM, At(1));
+  for (JobSupervisor* job : {&not_joined, &interrupted, &without}) {
+    EXPECT_EQ(job->NextSignalForWorker0(), 0);
+    EXPECT_NE(job->NextSignal(At(1)), 0);
+    EXPECT_EQ(job->NextSignal(At(3.1)), SIGKILL);
+  }
+  // The second interrupt kills, saved or not.
+  JobSupervisor impatient = make(true);
+  impatient.OnJoined(At(1));
+  impatient.OnInterrupt(SIGTERM, At(2));
+  EXPECT_EQ(impatient.NextSignalForWorker0(), SIGTERM);
+  impatient.OnInterrupt(SIGTERM, At(3));
+  EXPECT_EQ(impatient.NextSignal(At(3)), SIGKILL);
+}
+
 TEST_F(JobSupervisorTest, AnEndBeforeJoiningEndsTheJobAtOnce) {
   job_.OnExit(1, kBadInput, At(0.5));
   EXPECT_EQ(job_.NextSignal(At(0.5)), SIGTERM);

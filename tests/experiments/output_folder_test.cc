@@ -77,6 +77,28 @@ TEST_F(OutputFolderTest, OverwriteRemovesOursAndNothingElse) {
   EXPECT_TRUE(fs::exists(base_ / "logs/mine.log"));
 }
 
+TEST_F(OutputFolderTest, CheckpointsAreResultsUnlessTheJobGoesOnFromThem) {
+  const auto fill = [this] {
+    Write(base_ / "logs/worker-0.log");
+    Write(base_ / "steps/worker-0.jsonl");
+    Write(base_ / "checkpoints/step-000010.ckpt");
+    Write(base_ / "checkpoints/mine.txt");
+  };
+  fill();
+  EXPECT_EQ(OutputFolder::Prepare(base_.string(), false).status().code(),
+            absl::StatusCode::kAlreadyExists);
+  const auto resumed = OutputFolder::Prepare(base_.string(), false, /*resumes=*/true);
+  ASSERT_TRUE(resumed.ok()) << resumed.status();
+  EXPECT_FALSE(fs::exists(base_ / "logs/worker-0.log"));
+  resumed->Discard();
+  EXPECT_TRUE(fs::exists(base_ / "steps/worker-0.jsonl"));
+  EXPECT_TRUE(fs::exists(base_ / "checkpoints/step-000010.ckpt"));
+  ASSERT_TRUE(OutputFolder::Prepare(base_.string(), true).ok());
+  EXPECT_FALSE(fs::exists(base_ / "steps"));
+  EXPECT_FALSE(fs::exists(base_ / "checkpoints/step-000010.ckpt"));
+  EXPECT_TRUE(fs::exists(base_ / "checkpoints/mine.txt"));
+}
+
 TEST_F(OutputFolderTest, LeftoversOfAFailedRunAreNotInTheWay) {
   Write(base_ / "logs/worker-7.log");
   ASSERT_TRUE(OutputFolder::Prepare(base_.string(), false).ok());

@@ -59,6 +59,22 @@ TEST_F(StepWriterTest, WritesOneObjectALineThatProtobufReads) {
   EXPECT_EQ(step, 3);
 }
 
+TEST_F(StepWriterTest, AJobThatGoesOnKeepsTheRecordsOfTheStepsBefore) {
+  ASSERT_TRUE(PrepareOutputFolder(out_).ok());
+  auto before = *StepWriter::Create(out_, 3);
+  for (int64_t step = 1; step <= 12; ++step) ASSERT_TRUE(before->Append(Record(step)).ok());
+  ASSERT_TRUE(before->Close().ok());
+  std::ofstream(path(), std::ios::app) << "{\"step\":3,\"epo";  // torn
+  auto after = *StepWriter::Create(out_, 3, /*resumed_step=*/10);
+  ASSERT_TRUE(after->Append(Record(11)).ok());
+  ASSERT_TRUE(after->Close().ok());
+  std::string expected;
+  for (int64_t step = 1; step <= 11; ++step) expected += ToJsonLine(Record(step));
+  EXPECT_EQ(Contents(path()), expected);
+  // In a folder of its own there is nothing to keep.
+  ASSERT_TRUE((*StepWriter::Create(out_, 4, 10))->Close().ok());
+}
+
 TEST_F(StepWriterTest, LinesAppearWhileTraining) {
   ASSERT_TRUE(PrepareOutputFolder(out_).ok());
   auto writer = *StepWriter::Create(out_, 3);

@@ -279,7 +279,8 @@ void PsExchange::OnShardEnded(int shard, const absl::Status& how) {
   MutexLock lock(&mutex_);
   const bool harmless = how.ok() ? end_.begun() : end_.Lost(shard);
   if (failure_.ok() && !harmless) {
-    const std::string at = absl::StrCat(" (step ", std::max<int64_t>(ledger_.step(), 0), ")");
+    const std::string at =
+        absl::StrCat(" (step ", std::max(ledger_.step(), config_.first_step), ")");
     failure_ = how.ok() ? WithSuspects(absl::UnavailableError(absl::StrCat(
                                            "worker ", config_.group.rank(), ": shard ", shard,
                                            " has ended the stream: it has no more to do", at)),
@@ -323,7 +324,7 @@ absl::Status PsExchange::ShutdownOnce() {
     MutexLock lock(&mutex_);
     RINGSIDE_RETURN_IF_ERROR(failure_);
     end_.Begin();
-    last_step = std::max<int64_t>(ledger_.step(), 0);
+    last_step = std::max(ledger_.step(), config_.first_step);
     if (config_.policy.is_asynchronous()) {
       ledger_.OpenForPull(last_step);
       for (int64_t& pulls : pulls_) ++pulls;

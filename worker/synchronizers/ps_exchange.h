@@ -62,6 +62,7 @@ class PsExchange final : private ShardLinks::Listener {
     // Outlives this object. Null: they all are.
     const Arena* gradients = nullptr;
     PsPolicy policy = {};
+    int64_t first_step = 0;  // that will be submitted: the broadcast of the parameters
     // How long the others may take to end their training after this worker has.
     absl::Duration finish_timeout = absl::Seconds(60);
     std::shared_ptr<ShardRecovery> recovery = nullptr;  // null: a lost shard is the end

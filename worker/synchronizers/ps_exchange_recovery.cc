@@ -21,7 +21,7 @@ absl::StatusOr<absl::optional<int64_t>> PsExchange::Recover(absl::Status failure
       if (!aborted_.ok()) return aborted_;
       if (failure_.ok()) failure_ = failure;  // from now on no result is taken
       while (copying_ > 0) changed_.Wait(&mutex_);
-      step = std::max<int64_t>(ledger_.step(), 0);
+      step = std::max(ledger_.step(), config_.first_step);
     }
     const auto meeting = config_.recovery->Meet(failure, step, OwnState());
     if (!meeting.ok()) {
@@ -40,7 +40,7 @@ absl::StatusOr<absl::optional<int64_t>> PsExchange::Recover(absl::Status failure
 std::string PsExchange::OwnState() const {
   MutexLock lock(&mutex_);
   WorkerProgress progress;
-  progress.step = std::max<int64_t>(ledger_.step(), 0);
+  progress.step = std::max(ledger_.step(), config_.first_step);
   // What was received of a step that is closed is all of it; of a step that was never opened
   // nothing.
   const bool closed = !ledger_.open() && ledger_.step() >= 0;

@@ -10,7 +10,7 @@
 #include "common/status_macros.h"
 
 namespace ringside {
-absl::StatusOr<std::unique_ptr<GradientSynchronizer>> SynchronousUpdate::Create(Config config) {
+absl::StatusOr<std::unique_ptr<SynchronousUpdate>> SynchronousUpdate::Create(Config config) {
   if (config.hosted_ranks.empty()) {
     return absl::InvalidArgumentError("a synchronizer must host at least one rank");
   }
@@ -27,19 +27,22 @@ SynchronousUpdate::SynchronousUpdate(Config config, std::unique_ptr<Optimizer> o
                                      const LearningRateSchedule& learning_rate)
     : plan_(std::move(config.plan)),
       hosted_ranks_(std::move(config.hosted_ranks)),
+      resumed_step_(config.resumed_step),
       summer_(std::move(config.summer)),
       optimizer_(std::move(optimizer)),
       learning_rate_(learning_rate),
       skip_nonfinite_(config.skip_nonfinite),
       census_(std::move(config.census)),
-      update_({config.clip_norm, config.skip_nonfinite}, &plan_, optimizer_.get()),
-      skipped_steps_(config.skipped_steps) {}
+      update_({config.clip_norm, config.skip_nonfinite}, &plan_, optimizer_.get()) {}
 
 absl::Status SynchronousUpdate::Start(absl::Span<float> parameters) {
-  RINGSIDE_RETURN_IF_ERROR(
-      broadcast_.Submit(plan_, hosted_ranks_, parameters,
-                        [this](const GradientBucket& bucket) { summer_->Submit(bucket); }));
-  RINGSIDE_ASSIGN_OR_RETURN(const absl::Span<const float> sums, summer_->Finish(0));
+  // The broadcast takes the place of the step that the parameters are of.
+  const auto submit = [this](GradientBucket bucket) {
+    bucket.step = resumed_step_;
+    summer_->Submit(bucket);
+  };
+  RINGSIDE_RETURN_IF_ERROR(broadcast_.Submit(plan_, hosted_ranks_, parameters, submit));
+  RINGSIDE_ASSIGN_OR_RETURN(const absl::Span<const float> sums, summer_->Finish(resumed_step_));
   std::copy(sums.begin(), sums.end(), parameters.begin());
   broadcast_.Release();
   RINGSIDE_RETURN_IF_ERROR(CheckInitialParameters(plan_, hosted_ranks_, parameters));

@@ -23,6 +23,7 @@
 #include "worker/synchronizers/gradient_synchronizer.h"
 #include "worker/synchronizers/initial_broadcast.h"
 #include "worker/synchronizers/non_finite.h"
+#include "worker/synchronizers/update_state.h"
 #include "worker/synchronizers/whole_update.h"
 
 namespace ringside {
@@ -38,7 +39,7 @@ class SynchronousUpdate final : public GradientSynchronizer {
     double clip_norm = 0;                   // whole_update.h
     bool skip_nonfinite = false;
     std::unique_ptr<NonFiniteCensus> census = nullptr;  // null: this process hosts all ranks
-    int64_t skipped_steps = 0;                          // so far, where an earlier run is resumed
+    int64_t resumed_step = 0;  // that Start's parameters are of; the next is the first to finish
   };
 
   // A job ends after so many skipped steps in a row: it does not recover.
@@ -46,7 +47,10 @@ class SynchronousUpdate final : public GradientSynchronizer {
 
   // INVALID_ARGUMENT: no hosted rank, or an optimizer or schedule that does not validate.
   // RESOURCE_EXHAUSTED: no memory for its state.
-  static absl::StatusOr<std::unique_ptr<GradientSynchronizer>> Create(Config config);
+  static absl::StatusOr<std::unique_ptr<SynchronousUpdate>> Create(Config config);
+
+  // To be saved after a Finish and restored before Start.
+  UpdateState State() { return {optimizer_->State(), absl::MakeSpan(&skipped_steps_, 1)}; }
 
   // INVALID_ARGUMENT: the length is not the plan's. DATA_LOSS: rank 0's parameters are not finite.
   // Otherwise the summer's errors.
@@ -59,8 +63,7 @@ class SynchronousUpdate final : public GradientSynchronizer {
   absl::StatusOr<absl::optional<int64_t>> Shutdown() override;
   TrafficCounters traffic() const override;
   TrafficCounters ExpectedTraffic(int64_t steps) const override;
-  // Steps whose update no rank applied; from the thread that calls Finish. Part of what a run needs
-  // to be resumed.
+  // Steps whose update no rank applied; from the thread that calls Finish.
   int64_t skipped_steps() const { return skipped_steps_; }
 
  private:
@@ -74,6 +77,7 @@ class SynchronousUpdate final : public GradientSynchronizer {
   // Constant after construction, but for the broadcast.
   const BucketPlan plan_;
   const std::vector<int> hosted_ranks_;
+  const int64_t resumed_step_;
   InitialBroadcast broadcast_;  // kept where Start fails, since a link may still read it
   const std::unique_ptr<GradientSummer> summer_;  // keeps the sticky error, guarded by itself
   const std::unique_ptr<Optimizer> optimizer_;
@@ -85,7 +89,7 @@ class SynchronousUpdate final : public GradientSynchronizer {
   WholeUpdate update_;
   absl::Span<float> parameters_;
   std::vector<GradientBucket> submitted_;  // of the open step
-  int64_t skipped_steps_;
+  int64_t skipped_steps_ = 0;
   int skipped_in_a_row_ = 0;
 };
 

@@ -138,6 +138,47 @@ TEST(JobConfigTest, SnapshotsLieInOutUnlessToldOtherwise) {
   EXPECT_EQ(config.SharedSettings().count("snapshot_dir"), 0u);
 }
 
+TEST(JobConfigTest, CheckpointsLieInOutUnlessToldOtherwise) {
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.checkpoint_steps = -1; }),
+            "--checkpoint_steps=-1: must be at least 0");
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.keep_checkpoints = 0; }),
+            "--keep_checkpoints=0: must be at least 1");
+  JobConfig config = Valid();
+  EXPECT_FALSE(config.checkpoints());
+  config.checkpoint_steps = 5;
+  EXPECT_TRUE(config.Validate().ok());
+  EXPECT_TRUE(config.checkpoints());
+  EXPECT_EQ(config.checkpoint_folder(), "");
+  config.out = "results/a";
+  EXPECT_EQ(config.checkpoint_folder(), "results/a/checkpoints");
+  config.checkpoint_dir = "elsewhere";
+  EXPECT_EQ(config.checkpoint_folder(), "elsewhere");
+  for (const char* name : {"checkpoint_dir", "resume", "keep_checkpoints"}) {
+    EXPECT_EQ(config.SharedSettings().count(name), 0u);
+  }
+}
+
+TEST(JobConfigTest, WhereTheServerUpdatesTheShardsSaveTheState) {
+  const auto on_server = [](const std::function<void(JobConfig&)>& change) {
+    return ErrorAfter([&](JobConfig& c) {
+      c.strategy = "ps";
+      c.update = "server";
+      change(c);
+    });
+  };
+  EXPECT_THAT(on_server([](JobConfig& c) { c.checkpoint_steps = 5; }),
+              HasSubstr("--checkpoint_steps=5: must not be given with --ps_mode=sync "
+                        "--update=server"));
+  EXPECT_THAT(on_server([](JobConfig& c) { c.resume = "latest"; }),
+              HasSubstr("--snapshot_steps saves it there"));
+  EXPECT_THAT(on_server([](JobConfig& c) {
+                c.update = "worker";
+                c.ps_mode = "async";
+                c.checkpoint_dir = "d";
+              }),
+              HasSubstr("--checkpoint_dir=d"));
+}
+
 TEST(JobConfigTest, LinksAndSettingsOfTheServersTransportAreChecked) {
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.ps_link = "tcp"; }),
             "--ps_link=tcp: must be one of auto, grpc_tcp, grpc_uds, shm");
@@ -253,6 +294,10 @@ TEST(JobConfigTest, AChildReadsBackWhatItsParentWrote) {
   config.tensorboard_dir = "a third";
   config.model = "shapes";
   config.model_args = "preset=gpt2,compute_ms=2.5";
+  config.checkpoint_steps = 7;
+  config.checkpoint_dir = "saved";
+  config.keep_checkpoints = 3;
+  config.resume = "latest";
   config.trial = 2;
   const std::vector<std::string> flags = config.ToFlags();
   std::vector<const char*> argv = {"worker"};
@@ -277,6 +322,10 @@ TEST(JobConfigTest, AChildReadsBackWhatItsParentWrote) {
   EXPECT_EQ(read.out, "a folder");
   EXPECT_EQ(read.snapshot_steps, 50);
   EXPECT_EQ(read.snapshot_dir, "another");
+  EXPECT_EQ(read.checkpoint_steps, 7);
+  EXPECT_EQ(read.checkpoint_dir, "saved");
+  EXPECT_EQ(read.keep_checkpoints, 3);
+  EXPECT_EQ(read.resume, "latest");
   EXPECT_EQ(read.ps_link, "grpc_uds");
   EXPECT_EQ(read.grpc.Settings(), config.grpc.Settings());
   EXPECT_EQ(read.malloc, "stock");

@@ -73,6 +73,22 @@ TEST(CompletenessGateTest, NamesTheMissingStep) {
   ExpectFailure(CompletenessGate(runs), "worker 1 has 29 of 30 steps");
 }
 
+TEST(CompletenessGateTest, ARunThatWentOnBeginsAfterItsCheckpoint) {
+  SampleRun sample;
+  sample.steps = 30;
+  RunResult run = MakeRun(sample);
+  run.set_total_steps(40);
+  run.set_resumed_from_step(10);
+  for (WorkerResult& worker : *run.mutable_worker_results()) {
+    for (StepRecord& record : *worker.mutable_steps()) record.set_step(record.step() + 10);
+  }
+  EXPECT_TRUE(CompletenessGate({run}).passed()) << CompletenessGate({run}).detail();
+  EXPECT_TRUE(TrafficGate({run}).passed()) << TrafficGate({run}).detail();
+  run.set_resumed_from_step(9);
+  EXPECT_FALSE(CompletenessGate({run}).passed());
+  EXPECT_FALSE(TrafficGate({run}).passed());
+}
+
 TEST(CompletenessGateTest, NamesTheMissingCellAndTheMissingTrial) {
   std::vector<RunResult> runs = GoodRuns();
   runs.erase(runs.begin() + 3);
