@@ -63,7 +63,8 @@ class Optimizer {
 
   // Applies the update of `step` to the elements [begin, begin + length) of the range that the
   // optimizer owns, which is what the spans hold. Every element is updated once a step; in which
-  // parts and which order makes no difference.
+  // parts and which order makes no difference, and several threads may update parts that do not
+  // overlap at once.
   virtual void ApplyRange(int64_t step, double learning_rate, int64_t begin,
                           absl::Span<const float> gradients, absl::Span<float> parameters) = 0;
 

@@ -16,7 +16,14 @@ namespace {
 // only one that is split between pieces is put together.
 class Cursor {
  public:
-  explicit Cursor(const FramePayload& payload) : pieces_(payload.pieces()) { SkipEmpty(); }
+  // At the first byte of `element`.
+  Cursor(const FramePayload& payload, int64_t element) : pieces_(payload.pieces()) {
+    size_t skip = static_cast<size_t>(element) * sizeof(float);
+    while (piece_ < pieces_.size() && skip >= pieces_[piece_].size()) {
+      skip -= pieces_[piece_++].size();
+    }
+    offset_ = skip;
+  }
 
   // Elements that lie in the current piece as a whole.
   size_t WholeElements() const {
@@ -57,16 +64,12 @@ class Cursor {
   size_t offset_ = 0;
 };
 
-}  // namespace
-
-void FoldPayloads(absl::Span<const FramePayload* const> payloads, absl::Span<float> out) {
-  RINGSIDE_CHECK(!payloads.empty());
+// `out` is the sum of the elements from `begin` on.
+void FoldFrom(absl::Span<const FramePayload* const> payloads, int64_t begin,
+              absl::Span<float> out) {
   std::vector<Cursor> cursors;
   cursors.reserve(payloads.size());
-  for (const FramePayload* payload : payloads) {
-    RINGSIDE_CHECK(payload->bytes() == static_cast<int64_t>(out.size() * sizeof(float)));
-    cursors.emplace_back(*payload);
-  }
+  for (const FramePayload* payload : payloads) cursors.emplace_back(*payload, begin);
   std::vector<const float*> terms(payloads.size());
   std::vector<float> split(payloads.size());
   while (!out.empty()) {
@@ -84,6 +87,26 @@ void FoldPayloads(absl::Span<const FramePayload* const> payloads, absl::Span<flo
     Fold(absl::MakeConstSpan(terms), out.first(count));
     out.remove_prefix(count);
   }
+}
+
+}  // namespace
+
+void FoldPayloads(absl::Span<const FramePayload* const> payloads, ForkJoin* fork_join,
+                  absl::Span<float> out) {
+  RINGSIDE_CHECK(!payloads.empty());
+  for (const FramePayload* payload : payloads) {
+    RINGSIDE_CHECK(payload->bytes() == static_cast<int64_t>(out.size() * sizeof(float)));
+  }
+  fork_join->Run(static_cast<int64_t>(out.size()), [&](const ElementRange& range) {
+    FoldFrom(payloads, range.begin, out.subspan(range.begin, range.length));
+  });
+}
+
+void CopyWith(ForkJoin* fork_join, absl::Span<const float> from, absl::Span<float> to) {
+  RINGSIDE_CHECK(from.size() == to.size());
+  fork_join->Run(static_cast<int64_t>(from.size()), [&](const ElementRange& range) {
+    Copy(from.subspan(range.begin, range.length), to.subspan(range.begin, range.length));
+  });
 }
 
 }  // namespace ringside

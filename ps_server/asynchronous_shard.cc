@@ -120,11 +120,11 @@ void AsynchronousShard::Apply(int unit, int worker, const FrameHeader& header,
   if (header.weight == 0) return;
   const absl::Span<float> values = served_->values(table().unit(unit));
   const FramePayload* const payloads[] = {&payload};
-  FoldPayloads(payloads, served_->optimizer().gradient(values.size()));
+  FoldPayloads(payloads, fork_join(), served_->optimizer().gradient(values.size()));
   const auto update = static_cast<int64_t>(++versions_[unit]);
   served_->optimizer().Update(update, (update - 1) / world_size() + 1,
                               static_cast<double>(header.weight) / full_batch_,
-                              table().unit(unit).position, values);
+                              table().unit(unit).position, values, fork_join());
   ++mutable_statistics().updates;
 }
 
@@ -153,7 +153,7 @@ void AsynchronousShard::Answer(int unit, int worker, std::vector<Result>* result
   --(step == 0 ? waiting_for_parameters_ : held_);
   FrameHeader header = ResultHeader(unit, step);
   header.weight = versions_[unit];
-  results->push_back(served_->CopyFor(worker, table().unit(unit), header));
+  results->push_back(served_->CopyFor(worker, table().unit(unit), header, fork_join()));
 }
 
 void AsynchronousShard::AnswerHeld(std::vector<Result>* results) {
@@ -172,7 +172,7 @@ absl::Status AsynchronousShard::TakePull(const FrameHeader& header, std::vector<
   for (int unit = 0; unit < table().size(); ++unit) {
     exchange(unit, worker).version_sent = versions_[unit];
     results->push_back(
-        served_->CopyFor(worker, table().unit(unit), ResultHeader(unit, header.step)));
+        served_->CopyFor(worker, table().unit(unit), ResultHeader(unit, header.step), fork_join()));
   }
   return absl::OkStatus();
 }
@@ -182,7 +182,8 @@ void AsynchronousShard::AppendFinal(std::vector<Result>* results) {
     const uint64_t next = first_step_ + steps_[worker];
     const uint64_t last = next == 0 ? 0 : next - 1;  // as a worker without steps counts
     for (int unit = 0; unit < table().size(); ++unit) {
-      results->push_back(served_->CopyFor(worker, table().unit(unit), ResultHeader(unit, last)));
+      results->push_back(
+          served_->CopyFor(worker, table().unit(unit), ResultHeader(unit, last), fork_join()));
     }
   }
 }

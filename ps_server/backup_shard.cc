@@ -160,17 +160,20 @@ void BackupShard::Update(int unit, std::vector<Result>* results) {
   }
   const absl::Span<float> values = served_->values(table().unit(unit));
   if (open_step_ == 0) {
-    FoldPayloads(in_order_, values);
+    FoldPayloads(in_order_, fork_join(), values);
   } else if (samples > 0) {
     const absl::Span<float> gradient = served_->optimizer().gradient(values.size());
-    FoldPayloads(in_order_, gradient);
+    FoldPayloads(in_order_, fork_join(), gradient);
     const auto scale =
         static_cast<float>(static_cast<double>(full_batch_) / static_cast<double>(samples));
     if (scale != 1) {
-      for (float& element : gradient) element *= scale;
+      fork_join()->Run(static_cast<int64_t>(gradient.size()), [&](const ElementRange& range) {
+        for (float& element : gradient.subspan(range.begin, range.length)) element *= scale;
+      });
     }
     const auto step = static_cast<int64_t>(open_step_);
-    served_->optimizer().Update(step, step, /*share=*/1, table().unit(unit).position, values);
+    served_->optimizer().Update(step, step, /*share=*/1, table().unit(unit).position, values,
+                                fork_join());
     ++mutable_statistics().updates;
   }
   unit_step_[unit] = open_step_;
@@ -186,8 +189,8 @@ void BackupShard::Update(int unit, std::vector<Result>* results) {
 }
 
 void BackupShard::Answer(int unit, int worker, std::vector<Result>* results) {
-  results->push_back(
-      served_->CopyFor(worker, table().unit(unit), ResultHeader(unit, unit_step_[unit])));
+  results->push_back(served_->CopyFor(worker, table().unit(unit),
+                                      ResultHeader(unit, unit_step_[unit]), fork_join()));
 }
 
 void BackupShard::OpenNextStep(std::vector<Result>* results) {

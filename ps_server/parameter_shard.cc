@@ -18,6 +18,10 @@ absl::StatusOr<std::unique_ptr<ParameterShard>> ParameterShard::Create(Config co
     return absl::InvalidArgumentError(absl::StrCat("--shard=", config.shard, ": must be from 0 to ",
                                                    config.layout.num_shards - 1));
   }
+  if (config.threads < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--shard_threads=", config.threads, ": must be at least 1"));
+  }
   switch (config.policy.mode) {
     case PsMode::kSync:
       return SynchronousShard::Create(std::move(config));
@@ -49,6 +53,7 @@ ParameterShard::ParameterShard(const Config& config)
       group_(config.group),
       generation_(config.generation),
       table_(config.plan, config.layout, config.shard),
+      fork_join_(config.threads),
       finished_(layout_.world_size, false) {}
 
 absl::Status ParameterShard::Push(const FrameHeader& header, FramePayload payload,

@@ -11,7 +11,9 @@
 // A worker says kFinish after its last step. When all have, everybody is sent what the mode still
 // owes, then kFinish: from then on nobody needs the shard.
 //
-// Thread-compatible: one thread owns a shard.
+// Thread-compatible: one thread owns a shard. Folds, updates and copies of large units are forked
+// over Config::threads and joined before Push or Elect returns; the bits are the same for any
+// number.
 #ifndef RINGSIDE_PS_SERVER_PARAMETER_SHARD_H_
 #define RINGSIDE_PS_SERVER_PARAMETER_SHARD_H_
 
@@ -28,6 +30,7 @@
 #include "absl/types/span.h"
 #include "common/arena.h"
 #include "common/bucket_plan.h"
+#include "common/fork_join.h"
 #include "common/frame_codec.h"
 #include "common/frame_payload.h"
 #include "common/learning_rate.h"
@@ -92,6 +95,7 @@ class ParameterShard {
     LearningRateConfig learning_rate = {};
     int64_t full_batch = 0;  // samples of a step of all workers; of modes but sync
     Arena::Placement placement = Arena::Placement::kHeap;  // of what workers are sent
+    int threads = 1;  // that fold one unit, the caller's included
     // Of backup: shard 0 elects and tells the others. Must not block.
     std::function<void(const Election&)> on_election = nullptr;
     absl::optional<Resumption> resumption = absl::nullopt;
@@ -109,7 +113,8 @@ class ParameterShard {
   };
 
   // The shard of the policy's mode. INVALID_ARGUMENT: see ShardLayout::Validate, or a policy,
-  // optimizer or schedule that is not valid; RESOURCE_EXHAUSTED: no memory for the values.
+  // optimizer, schedule or number of threads that is not valid; RESOURCE_EXHAUSTED: no memory for
+  // the values.
   static absl::StatusOr<std::unique_ptr<ParameterShard>> Create(Config config);
   virtual ~ParameterShard() = default;
 
@@ -172,6 +177,8 @@ class ParameterShard {
   int world_size() const { return layout_.world_size; }
   int shard() const { return shard_; }
   Statistics& mutable_statistics() { return statistics_; }
+  // For work on the elements of a unit.
+  ForkJoin* fork_join() { return &fork_join_; }
 
  private:
   absl::Status Dispatch(const FrameHeader& header, FramePayload payload,
@@ -186,6 +193,7 @@ class ParameterShard {
   const uint32_t generation_;
   const UnitTable table_;
 
+  ForkJoin fork_join_;
   std::vector<bool> finished_;  // by worker
   int num_finished_ = 0;
   Statistics statistics_;

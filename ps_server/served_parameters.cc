@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "absl/memory/memory.h"
-#include "common/reduction.h"
+#include "common/payload_fold.h"
 #include "common/status_macros.h"
 
 namespace ringside {
@@ -34,9 +34,9 @@ ServedParameters::ServedParameters(std::unique_ptr<Arena> parameters,
       optimizer_(std::move(optimizer)) {}
 
 ParameterShard::Result ServedParameters::CopyFor(int worker, const UnitTable::Unit& unit,
-                                                 const FrameHeader& header) {
+                                                 const FrameHeader& header, ForkJoin* fork_join) {
   const absl::Span<float> copy = copies_[worker]->span().subspan(unit.position, unit.range.length);
-  Copy(values(unit), copy);
+  CopyWith(fork_join, values(unit), copy);
   ParameterShard::Result result;
   result.header = header;
   result.values = copy;

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "common/arena.h"
+#include "common/fork_join.h"
 #include "common/unit_table.h"
 #include "ps_server/parameter_shard.h"
 #include "ps_server/server_optimizer.h"
@@ -34,8 +35,8 @@ class ServedParameters {
   ServerOptimizer& optimizer() { return *optimizer_; }
 
   // A copy for `worker`, of the unit as it is now, as the result `header`.
-  ParameterShard::Result CopyFor(int worker, const UnitTable::Unit& unit,
-                                 const FrameHeader& header);
+  ParameterShard::Result CopyFor(int worker, const UnitTable::Unit& unit, const FrameHeader& header,
+                                 ForkJoin* fork_join);
   // The copies, by worker.
   std::vector<const Arena*> copies() const;
 

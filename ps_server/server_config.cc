@@ -25,6 +25,11 @@ absl::StatusOr<ServerConfig> MakeServerConfig(const JobConfig& job, const Proces
                                               bool shards_given, const Environment& environment) {
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeastOne("workers", job.workers));
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeastOne("ps_shards", job.ps_shards));
+  if (job.shard_threads < 1 || job.shard_threads > kMaxShardThreads) {
+    return absl::InvalidArgumentError(absl::StrCat("--shard_threads=", job.shard_threads,
+                                                   ": must be at least 1 and at most ",
+                                                   kMaxShardThreads));
+  }
   RINGSIDE_RETURN_IF_ERROR(RequirePositive("step_timeout", job.step_timeout));
   RINGSIDE_RETURN_IF_ERROR(RequirePositive("join_timeout", job.join_timeout));
   RINGSIDE_RETURN_IF_ERROR(job.grpc.Validate());
@@ -63,6 +68,7 @@ absl::StatusOr<ServerConfig> MakeServerConfig(const JobConfig& job, const Proces
   config.snapshot_folder = job.snapshot_folder();
   config.grpc = job.grpc;
   config.malloc = job.malloc;
+  config.shard_threads = job.shard_threads;
   config.step_timeout = job.step_timeout;
   config.join_timeout = job.join_timeout;
   config.metrics_port = process.metrics_port;

@@ -27,6 +27,7 @@ struct ServerConfig {
   std::string snapshot_folder;  // empty: none
   GrpcTuning grpc;              // as the workers have it; the coordinator compares
   std::string malloc;           // the same
+  int shard_threads = 1;        // that fold, of this shard; the same
   absl::Duration step_timeout;  // see ShardExecutor::Config
   absl::Duration join_timeout;
   absl::optional<int> metrics_port;  // of MetricsEndpoint; unset: none

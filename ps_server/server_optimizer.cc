@@ -26,9 +26,14 @@ ServerOptimizer::ServerOptimizer(std::unique_ptr<Optimizer> optimizer,
       gradient_(static_cast<size_t>(max_unit_elements)) {}
 
 void ServerOptimizer::Update(int64_t update, int64_t step, double share, int64_t position,
-                             absl::Span<float> parameters) {
-  optimizer_->ApplyRange(update, schedule_.At(step) * share, position, gradient(parameters.size()),
-                         parameters);
+                             absl::Span<float> parameters, ForkJoin* fork_join) {
+  const double rate = schedule_.At(step) * share;
+  const absl::Span<const float> gradients = gradient(parameters.size());
+  fork_join->Run(static_cast<int64_t>(parameters.size()), [&](const ElementRange& range) {
+    optimizer_->ApplyRange(update, rate, position + range.begin,
+                           gradients.subspan(range.begin, range.length),
+                           parameters.subspan(range.begin, range.length));
+  });
 }
 
 }  // namespace ringside

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "common/fork_join.h"
 #include "common/learning_rate.h"
 #include "common/optimizer.h"
 
@@ -29,7 +30,7 @@ class ServerOptimizer {
   // updates of these elements from 1; `step` is where the schedule is, whose rate is multiplied by
   // `share`.
   void Update(int64_t update, int64_t step, double share, int64_t position,
-              absl::Span<float> parameters);
+              absl::Span<float> parameters, ForkJoin* fork_join);
 
   std::vector<absl::Span<float>> State() { return optimizer_->State(); }
 

@@ -15,6 +15,7 @@ namespace ringside {
 ShardExecutor::ShardExecutor(Config config, std::unique_ptr<ParameterShard> shard, Streams* streams)
     : config_(config),
       streams_(streams),
+      inline_(shard->table().elements() <= kMaxInlineElements && !config_.step_closed_blocks),
       shard_(std::move(shard)),
       ended_(config.world_size, false),
       first_step_(shard_->open_step()) {
@@ -41,7 +42,44 @@ ShardExecutor::Account& ShardExecutor::Account::operator+=(const Account& later)
 }
 
 void ShardExecutor::PushFrame(const FrameHeader& header, FramePayload payload) {
-  Enqueue(Frame{header, std::move(payload), std::chrono::steady_clock::now()});
+  Frame frame{header, std::move(payload), std::chrono::steady_clock::now()};
+  {
+    MutexLock lock(&mutex_);
+    if (outcome_.has_value()) return;  // nobody takes it any more
+    if (!inline_ || held_ || !queue_.empty() || !stop_.ok()) {
+      queue_.emplace_back(std::move(frame));
+      // Who holds the shard looks at the queue before it lets go.
+      if (queue_.size() == 1 && !held_) arrived_.NotifyOne();
+      return;
+    }
+    held_ = true;
+  }
+  HandleInline(std::move(frame));
+}
+
+void ShardExecutor::HandleInline(Frame frame) {
+  std::vector<Event> batch;
+  batch.emplace_back(std::move(frame));
+  absl::Status failure;
+  do {
+    failure = HandleAll(&batch);
+    if (!failure.ok()) return GiveShard(std::move(failure));
+  } while (TakeFramesOrGive(&batch));
+}
+
+bool ShardExecutor::TakeFramesOrGive(std::vector<Event>* batch) {
+  MutexLock lock(&mutex_);
+  const bool frames_alone = std::all_of(queue_.begin(), queue_.end(), [](const Event& event) {
+    return absl::holds_alternative<Frame>(event);
+  });
+  if (frames_alone && !queue_.empty() && stop_.ok()) {
+    batch->swap(queue_);
+    return true;
+  }
+  PublishAccount();
+  held_ = false;
+  if (!queue_.empty() || !stop_.ok()) arrived_.NotifyOne();
+  return false;
 }
 
 void ShardExecutor::Elect(ParameterShard::Election election) { Enqueue(std::move(election)); }
@@ -54,7 +92,7 @@ void ShardExecutor::Enqueue(Event event) {
   MutexLock lock(&mutex_);
   if (outcome_.has_value()) return;  // nobody takes it any more
   queue_.push_back(std::move(event));
-  if (queue_.size() == 1) arrived_.NotifyOne();
+  arrived_.NotifyOne();
 }
 
 void ShardExecutor::Stop(absl::Status why) {
@@ -87,40 +125,59 @@ void ShardExecutor::ReleaseShard() {
 void ShardExecutor::Run() {
   std::vector<Event> batch;
   absl::Status failure;
-  while (failure.ok() && !AllEnded()) {
-    failure = TakeEvents(deadline(), &batch);
-    for (auto event = batch.begin(); event != batch.end() && failure.ok(); ++event) {
-      failure = absl::visit([this](auto& what) { return Handle(std::move(what)); }, *event);
-      if (failure.ok()) NoteWaiting(true);
-    }
-    batch.clear();
+  for (;;) {
+    failure = TakeShard(&batch);
+    if (failure.ok()) failure = HandleAll(&batch);
     if (failure.ok()) failure = CheckDeadline(absl::Now());
-    PublishAccount();
+    if (!failure.ok() || AllEnded()) break;
+    GiveShard(absl::OkStatus());
   }
   if (!failure.ok()) streams_->CloseAll(failure);
   MutexLock lock(&mutex_);
+  PublishAccount();
   outcome_ = std::move(failure);
   queue_.clear();
   finished_.NotifyAll();
 }
 
+absl::Status ShardExecutor::HandleAll(std::vector<Event>* batch) {
+  absl::Status failure;
+  for (auto event = batch->begin(); event != batch->end() && failure.ok(); ++event) {
+    failure = absl::visit([this](auto& what) { return Handle(std::move(what)); }, *event);
+    if (failure.ok()) NoteWaiting(true);
+  }
+  batch->clear();
+  return failure;
+}
+
 void ShardExecutor::PublishAccount() {
-  MutexLock lock(&mutex_);
   account_ = own_account_;
   account_.steps = static_cast<int64_t>(shard_->open_step() - first_step_);
-  account_.broadcasts = first_step_ == 0 && account_.steps > 0 ? 1 : 0;
+  account_.broadcasts = first_step_ == config_.broadcast_step && account_.steps > 0 ? 1 : 0;
   account_.open_step = static_cast<int64_t>(shard_->open_step());
   account_.statistics = shard_->statistics();
   account_.units = shard_->table().size();
 }
 
-absl::Status ShardExecutor::TakeEvents(absl::Time deadline, std::vector<Event>* batch) {
+absl::Status ShardExecutor::TakeShard(std::vector<Event>* batch) {
   MutexLock lock(&mutex_);
-  while (queue_.empty() && stop_.ok()) {
-    if (!arrived_.WaitUntil(&mutex_, deadline)) break;
+  while (held_ || (queue_.empty() && stop_.ok())) {
+    // A reactor that holds the shard may begin a wait and wakes nobody for it.
+    const absl::Time look = inline_ ? absl::Now() + margin() / 2 : absl::InfiniteFuture();
+    const absl::Time until = held_ ? look : std::min(deadline(), look);
+    if (!arrived_.WaitUntil(&mutex_, until) && !held_) break;
   }
+  held_ = true;
   batch->swap(queue_);
   return stop_;
+}
+
+void ShardExecutor::GiveShard(absl::Status failure) {
+  MutexLock lock(&mutex_);
+  PublishAccount();
+  held_ = false;
+  if (!failure.ok() && stop_.ok()) stop_ = std::move(failure);
+  if (!stop_.ok()) arrived_.NotifyOne();
 }
 
 absl::Status ShardExecutor::Handle(Frame frame) {
@@ -188,9 +245,12 @@ bool ShardExecutor::SomebodyWaits() const {
   return shard_->somebody_waits();
 }
 
+absl::Duration ShardExecutor::margin() const {
+  return std::min(config_.step_timeout / 10, absl::Seconds(1));
+}
+
 absl::Time ShardExecutor::deadline() const {
-  const absl::Duration margin = std::min(config_.step_timeout / 10, absl::Seconds(1));
-  return waits_since_ + (config_.step_timeout - margin);
+  return waits_since_ + (config_.step_timeout - margin());
 }
 
 absl::Status ShardExecutor::CheckDeadline(absl::Time now) const {

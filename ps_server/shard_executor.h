@@ -1,5 +1,10 @@
-// The one thread that owns a ParameterShard: takes frames from the workers' streams, folds, hands
-// out sums, keeps time.
+// Owns a ParameterShard: takes frames from the workers' streams, folds, hands out sums, keeps time.
+//
+// One thread at a time holds the shard, and no other touches it: it is handed over through the
+// mutex. As a rule that is the executor's own thread. A shard of at most kMaxInlineElements, of
+// which no frame leads to more work than a thread's wake-up costs, is also held by the reactor that
+// brings a frame while nobody holds it; so two hand-overs between threads are saved in each
+// exchange.
 //
 // Thread-safe. Reactors hand over frames and never wait; the queue is bounded by them: a stream has
 // at most kMaxFramesInFlight frames handed over and not yet taken, so the queue holds at most that
@@ -27,10 +32,12 @@
 namespace ringside {
 
 constexpr int kMaxFramesInFlight = 4;
+constexpr int64_t kMaxInlineElements = 16 << 10;
 
 class ShardExecutor {
  public:
-  // The workers' streams. Called from the executor's thread; must not block.
+  // The workers' streams. Called by who holds the shard, a reactor inside PushFrame included; must
+  // not block.
   class Streams {
    public:
     virtual ~Streams() = default;
@@ -51,9 +58,12 @@ class ShardExecutor {
     // A worker that waits is patient as long as anybody pushes: in modes where the slowest may be
     // far behind.
     bool progress_is_enough = false;
-    // Gets the shard and each step that is closed, from the executor's thread: what it does delays
+    // Gets the shard and each step that is closed, from who holds the shard: what it does delays
     // the workers. An error ends the work. May be empty.
     std::function<absl::Status(uint64_t step, ParameterShard* shard)> step_closed = nullptr;
+    // It may block, as on a disk: then no reactor ever holds the shard.
+    bool step_closed_blocks = false;
+    uint64_t broadcast_step = 0;  // of the initial parameters: the first of the job
   };
 
   // What the shard did, or several did, one after the other.
@@ -114,26 +124,35 @@ class ShardExecutor {
 
   void Enqueue(Event event);
   void Run();
-  // Waits for events until `deadline` and moves them to `batch`. Returns the reason to stop, if
-  // there is one.
-  absl::Status TakeEvents(absl::Time deadline, std::vector<Event>* batch);
+  // Of the executor's thread: waits for events, or for the time to look at the clock, takes the
+  // shard and moves the events to `batch`. Returns the reason to stop, if there is one.
+  absl::Status TakeShard(std::vector<Event>* batch);
+  // Lets go of the shard, with the reason to stop, if there is one.
+  void GiveShard(absl::Status failure);
+  // Of a reactor that has taken the shard: handles `frame`, and the frames that come meanwhile.
+  void HandleInline(Frame frame);
+  // Frames alone have come: moves them to `batch`. Else lets go of the shard and returns false.
+  bool TakeFramesOrGive(std::vector<Event>* batch);
+  absl::Status HandleAll(std::vector<Event>* batch);
   absl::Status Handle(Frame frame);
   absl::Status Handle(End end);
   absl::Status Handle(ParameterShard::Election election);
   // Sends what the shard has answered and tells of closed steps.
   absl::Status AfterShard(uint64_t step_before);
-  void PublishAccount();
+  void PublishAccount() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void NoteWaiting(bool progress);
   bool SomebodyWaits() const;
   absl::Status CheckDeadline(absl::Time now) const;
+  absl::Duration margin() const;
   absl::Time deadline() const;
   bool AllEnded() const;
 
   // Constant after construction.
   const Config config_;
   Streams* const streams_;
+  const bool inline_;  // reactors may hold the shard
 
-  // Used by the thread alone, and once it has ended by ReleaseShard.
+  // Used by who holds the shard, and once the thread has ended by ReleaseShard.
   std::unique_ptr<ParameterShard> shard_;
   std::vector<ParameterShard::Result> results_;
   std::vector<bool> ended_;                          // by worker, in good order
@@ -142,9 +161,10 @@ class ShardExecutor {
   Account own_account_;  // but for what the shard counts
 
   mutable Mutex mutex_;
-  CondVar arrived_;   // an event or a reason to stop
+  CondVar arrived_;   // an event, a reason to stop, or the shard is free
   CondVar finished_;  // the outcome
   std::vector<Event> queue_ ABSL_GUARDED_BY(mutex_);
+  bool held_ ABSL_GUARDED_BY(mutex_) = false;  // somebody holds the shard
   absl::Status stop_ ABSL_GUARDED_BY(mutex_);
   absl::optional<absl::Status> outcome_ ABSL_GUARDED_BY(mutex_);
   Account account_ ABSL_GUARDED_BY(mutex_);

@@ -72,6 +72,7 @@ ParameterShard::Config ShardMaker::ShardConfig() const {
   config.learning_rate = settings_.learning_rate;
   config.full_batch = settings_.full_batch;
   config.placement = config_.placement;
+  config.threads = config_.threads;
   config.on_election = config_.on_election;
   return config;
 }

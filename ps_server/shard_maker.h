@@ -29,6 +29,7 @@ class ShardMaker {
     std::string job;              // tells runs apart that share a folder
     std::string snapshot_folder;  // empty: no snapshots
     Arena::Placement placement = Arena::Placement::kHeap;
+    int threads = 1;  // of ParameterShard::Config
     std::function<void(const ParameterShard::Election&)> on_election = nullptr;
   };
   // What all members told each other after a loss.

@@ -109,6 +109,7 @@ absl::Status ShardProcess::Join() {
   settings["workers"] = absl::StrCat(config_.workers);
   settings["ps_shards"] = absl::StrCat(config_.num_shards);
   settings["malloc"] = config_.malloc;
+  settings["shard_threads"] = absl::StrCat(config_.shard_threads);
   for (const auto& [name, value] : config_.grpc.Settings()) settings[name] = value;
   request.set_timeout_ms(absl::ToInt64Milliseconds(config_.join_timeout));
   RINGSIDE_ASSIGN_OR_RETURN(
@@ -122,6 +123,7 @@ absl::Status ShardProcess::Serve() {
   maker.job = Sha256Hex(absl::string_view(config_.token));
   maker.snapshot_folder = config_.snapshot_folder;
   maker.placement = ResultPlacement();
+  maker.threads = config_.shard_threads;
   maker.on_election = [this](const ParameterShard::Election& election) {
     elections_.Announce(election);
   };
@@ -174,6 +176,8 @@ absl::Status ShardProcess::ServeEpoch(uint32_t recovery,
   ShardExecutor::Config config{config_.shard, layout.world_size, config_.step_timeout};
   config.progress_is_enough = maker_->settings().policy.mode != PsMode::kSync;
   config.step_closed = [this](uint64_t step, ParameterShard* own) { return StepClosed(step, own); };
+  config.step_closed_blocks = maker_->saves_snapshots();
+  config.broadcast_step = static_cast<uint64_t>(maker_->settings().resumed_step);
   auto made = std::make_unique<ShardExecutor>(std::move(config), std::move(shard), &service_);
   const uint32_t generation = client_->membership().generation();
   elections_.Serve(generation, recovery);

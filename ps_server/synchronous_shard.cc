@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
 #include "common/payload_fold.h"
-#include "common/reduction.h"
 #include "common/status_macros.h"
 
 namespace ringside {
@@ -159,7 +158,7 @@ void SynchronousShard::FoldUnit(int unit) {
   }
   const bool update = optimizer_ != nullptr && open_step_ > 0;
   const absl::Span<float> values = Values(unit, open_step_);
-  FoldPayloads(in_order_, update ? optimizer_->gradient(values.size()) : values);
+  FoldPayloads(in_order_, fork_join(), update ? optimizer_->gradient(values.size()) : values);
   parked_.Release(unit);
   if (update) UpdateUnit(unit);
 }
@@ -167,9 +166,9 @@ void SynchronousShard::FoldUnit(int unit) {
 // In a copy: the parameters before may still be on their way to a slow worker.
 void SynchronousShard::UpdateUnit(int unit) {
   const absl::Span<float> values = Values(unit, open_step_);
-  Copy(Values(unit, open_step_ - 1), values);
+  CopyWith(fork_join(), Values(unit, open_step_ - 1), values);
   const auto step = static_cast<int64_t>(open_step_);
-  optimizer_->Update(step, step, /*share=*/1, table().unit(unit).position, values);
+  optimizer_->Update(step, step, /*share=*/1, table().unit(unit).position, values, fork_join());
   ++mutable_statistics().updates;
 }
 

@@ -1,4 +1,5 @@
-// The server's end of one worker's stream of frames. A reactor: it never blocks and never folds.
+// The server's end of one worker's stream of frames. A reactor: it never blocks, and folds only
+// where the shard is small (shard_executor.h).
 //
 // Reading: a message is split, its frames are handed to the executor as they were received, and the
 // next read starts only while fewer than kMaxFramesInFlight frames wait there. Writing: one write

@@ -178,6 +178,7 @@ absl::Status JobConfig::Validate() const {
   RINGSIDE_RETURN_IF_ERROR(RequireBetween("workers", workers, 1, kMaxProcessesPerRole));
   RINGSIDE_RETURN_IF_ERROR(RequireBetween("ps_shards", ps_shards, 1, kMaxProcessesPerRole));
   RINGSIDE_RETURN_IF_ERROR(RequireKnown("ps_link", ps_link, KnownPsLinks()));
+  RINGSIDE_RETURN_IF_ERROR(RequireBetween("shard_threads", shard_threads, 1, kMaxShardThreads));
   RINGSIDE_RETURN_IF_ERROR(RequireKnown("ring_link", ring_link, KnownRingLinks()));
   RINGSIDE_RETURN_IF_ERROR(RequireKnown("schedule", schedule, {"ring", "direct", "auto"}));
   RINGSIDE_RETURN_IF_ERROR(RequireKnown("wire_dtype", wire_dtype, {"fp32", "bf16", "fp16"}));
@@ -284,6 +285,7 @@ std::map<std::string, std::string> JobConfig::SharedSettings() const {
       {"staleness", absl::StrCat(staleness)},
       {"backup_workers", absl::StrCat(backup_workers)},
       {"ps_link", ps_link},
+      {"shard_threads", absl::StrCat(shard_threads)},
       {"ring_link", ring_link},
       {"schedule", schedule},
       {"wire_dtype", wire_dtype},

@@ -18,6 +18,9 @@
 
 namespace ringside {
 
+// More than any machine at hand has use for.
+constexpr int kMaxShardThreads = 64;
+
 struct JobConfig {
   // How gradients meet.
   std::string strategy = "ring";  // ps, ring, local, data_parallel, nccl
@@ -29,6 +32,7 @@ struct JobConfig {
   int staleness = 0;             // of ssp
   int backup_workers = 0;        // of backup
   std::string ps_link = "auto";  // auto, grpc_tcp, grpc_uds, shm
+  int shard_threads = 1;         // with which one shard folds
   std::string ring_link = "auto";   // auto, tcp, uds, shm, grpc
   std::string schedule = "ring";    // ring, direct, auto: how an all-reduce moves its chunks
   std::string wire_dtype = "fp32";  // fp32, bf16, fp16: how gradients travel

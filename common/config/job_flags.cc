@@ -45,6 +45,8 @@ ABSL_FLAG(int, backup_workers, Defaults().backup_workers,
 ABSL_FLAG(std::string, ps_link, Defaults().ps_link,
           "transport between workers and shards: auto (shm on one host, grpc_tcp across hosts), "
           "grpc_tcp, grpc_uds or shm");
+ABSL_FLAG(int, shard_threads, Defaults().shard_threads,
+          "threads with which one shard folds, 1 to 64; the bits are the same for any number");
 ABSL_FLAG(
     std::string, ring_link, Defaults().ring_link,
     "transport between neighbours of the ring: auto (shm on one host, tcp across hosts), tcp, "
@@ -240,6 +242,7 @@ absl::StatusOr<JobConfig> JobConfigFromFlags(int workers) {
   config.update = absl::GetFlag(FLAGS_update);
   config.staleness = absl::GetFlag(FLAGS_staleness);
   config.backup_workers = absl::GetFlag(FLAGS_backup_workers);
+  config.shard_threads = absl::GetFlag(FLAGS_shard_threads);
   config.ps_link = absl::GetFlag(FLAGS_ps_link);
   config.ring_link = absl::GetFlag(FLAGS_ring_link);
   config.schedule = absl::GetFlag(FLAGS_schedule);

@@ -39,8 +39,9 @@ bool HadLosses(const RunResult& run) {
 }
 
 const std::vector<std::string>& ServerSettings() {
-  static const auto* names = new std::vector<std::string>{
-      "ps_mode", "update", "staleness", "backup_workers", "ps_link", "snapshot_dir"};
+  static const auto* names =
+      new std::vector<std::string>{"ps_mode", "update",        "staleness",   "backup_workers",
+                                   "ps_link", "shard_threads", "snapshot_dir"};
   return *names;
 }
 

@@ -39,7 +39,8 @@ void Add(const FramePayload& payload, std::vector<float>* sum) {
   const std::vector<float> before = *sum;
   const FramePayload own({{reinterpret_cast<const uint8_t*>(before.data()), before.size() * 4}},
                          nullptr);
-  FoldPayloads({&own, &payload}, absl::MakeSpan(*sum));
+  ForkJoin one_thread(1);
+  FoldPayloads({&own, &payload}, &one_thread, absl::MakeSpan(*sum));
 }
 
 TEST(FramePayloadTest, PiecesMaySplitFloatsAnywhere) {

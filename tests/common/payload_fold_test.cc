@@ -48,7 +48,8 @@ std::vector<float> Folded(const std::vector<FramePayload>& payloads, size_t elem
   std::vector<const FramePayload*> pointers;
   for (const FramePayload& payload : payloads) pointers.push_back(&payload);
   std::vector<float> out(elements, -1);
-  FoldPayloads(pointers, absl::MakeSpan(out));
+  ForkJoin one(1);
+  FoldPayloads(pointers, &one, absl::MakeSpan(out));
   return out;
 }
 
@@ -114,6 +115,33 @@ TEST(PayloadFoldTest, LongPayloadsAndSpecialValues) {
   for (size_t i = 0; i < terms.size(); ++i)
     payloads.push_back(Cut(terms[i], {16384 * i + i, 200000 + 3 * i}, i % 4));
   EXPECT_TRUE(SameBits(Folded(payloads, kElements), Expected(terms)));
+}
+
+TEST(PayloadFoldTest, SeveralThreadsGiveTheSameBits) {
+  ForkJoin one(1), two(2), three(3);
+  std::mt19937 random(9);
+  for (int round = 0; round < 20; ++round) {
+    const int64_t elements = ForkJoin::kMinElements / 2 + random() % (2 * ForkJoin::kMinElements);
+    const auto terms = Terms(1 + random() % 4, elements);
+    std::vector<FramePayload> payloads;
+    for (const std::vector<float>& term : terms) {
+      std::vector<size_t> cuts(random() % 12);
+      for (size_t& cut : cuts) cut = random() % (elements * sizeof(float) + 1);
+      std::sort(cuts.begin(), cuts.end());
+      payloads.push_back(Cut(term, cuts, random() % 4));
+    }
+    std::vector<const FramePayload*> pointers;
+    for (const FramePayload& payload : payloads) pointers.push_back(&payload);
+    const std::vector<float> expected = Expected(terms);
+    for (ForkJoin* fork_join : {&one, &two, &three}) {
+      std::vector<float> out(elements, -1);
+      FoldPayloads(pointers, fork_join, absl::MakeSpan(out));
+      ASSERT_TRUE(SameBits(out, expected)) << fork_join->threads() << " round " << round;
+      std::vector<float> copy(elements, -1);
+      CopyWith(fork_join, out, absl::MakeSpan(copy));
+      ASSERT_TRUE(SameBits(copy, expected)) << fork_join->threads() << " round " << round;
+    }
+  }
 }
 
 TEST(PayloadFoldTest, NothingIsFoldedToNothing) {

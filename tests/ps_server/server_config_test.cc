@@ -80,6 +80,9 @@ TEST_F(ServerConfigTest, RefusesByFlag) {
   job_.step_timeout = absl::ZeroDuration();
   EXPECT_THAT(Error(), HasSubstr("--step_timeout=0: must be positive"));
   job_.step_timeout = absl::Seconds(1);
+  job_.shard_threads = 65;
+  EXPECT_THAT(Error(), HasSubstr("--shard_threads=65: must be at least 1 and at most 64"));
+  job_.shard_threads = 1;
   job_.malloc = "je";
   EXPECT_THAT(Error(), HasSubstr("--malloc=je: must be one of tuned, stock"));
   job_.malloc = "tuned";

@@ -63,7 +63,9 @@ class RecordedStreams final : public ShardExecutor::Streams {
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);
 };
 
-class ShardExecutorTest : public ::testing::Test {
+// The parameter: only the executor's own thread holds the shard, or reactors do, too, since it is
+// small.
+class ShardExecutorTest : public ::testing::TestWithParam<bool> {
  protected:
   std::unique_ptr<ShardExecutor> Make(absl::Duration step_timeout = absl::Seconds(30),
                                       PsPolicy policy = {}) {
@@ -80,6 +82,7 @@ class ShardExecutorTest : public ::testing::Test {
       closed_steps_.push_back(step);
       return step == refused_step_ ? absl::DataLossError("the disk is full") : absl::OkStatus();
     };
+    executor.step_closed_blocks = GetParam();
     return std::make_unique<ShardExecutor>(std::move(executor), MakeShard(std::move(config)),
                                            &streams_);
   }
@@ -101,10 +104,15 @@ class ShardExecutorTest : public ::testing::Test {
   uint64_t first_step_ = 0;
   uint64_t refused_step_ = ~uint64_t{0};
   RecordedStreams streams_;
-  std::vector<uint64_t> closed_steps_;  // by the executor's thread; read after Await
+  std::vector<uint64_t> closed_steps_;  // by who holds the shard; read after Await
 };
 
-TEST_F(ShardExecutorTest, EndsWhenEveryWorkerHasFinishedAndEndedItsStream) {
+INSTANTIATE_TEST_SUITE_P(AnyHolder, ShardExecutorTest, ::testing::Bool(),
+                         [](const ::testing::TestParamInfo<bool>& info) {
+                           return info.param ? "OwnThreadAlone" : "ReactorsToo";
+                         });
+
+TEST_P(ShardExecutorTest, EndsWhenEveryWorkerHasFinishedAndEndedItsStream) {
   const auto executor = Make();
   const auto units = static_cast<size_t>(table_.size());
   const auto run = [&](int worker) {
@@ -132,7 +140,7 @@ TEST_F(ShardExecutorTest, EndsWhenEveryWorkerHasFinishedAndEndedItsStream) {
   EXPECT_EQ(streams_.results().back().header.kind, FrameKind::kFinish);
 }
 
-TEST_F(ShardExecutorTest, AsynchronousAnswersGoToOneWorker) {
+TEST_P(ShardExecutorTest, AsynchronousAnswersGoToOneWorker) {
   const auto executor = Make(absl::Seconds(30), {PsMode::kAsync});
   const auto units = static_cast<size_t>(table_.size());
   PushAll(executor.get(), 0, 0);
@@ -146,7 +154,7 @@ TEST_F(ShardExecutorTest, AsynchronousAnswersGoToOneWorker) {
   EXPECT_TRUE(executor->Await().ok());
 }
 
-TEST_F(ShardExecutorTest, FollowsElections) {
+TEST_P(ShardExecutorTest, FollowsElections) {
   const auto executor = Make(absl::Seconds(30), {PsMode::kBackup, false, 0, 1});
   const auto units = static_cast<size_t>(table_.size());
   for (int worker : {0, 1}) PushAll(executor.get(), worker, 0);
@@ -163,7 +171,7 @@ TEST_F(ShardExecutorTest, FollowsElections) {
   EXPECT_THAT(closed_steps_, ElementsAre(0, 1));
 }
 
-TEST_F(ShardExecutorTest, WhatStepClosedReturnsEndsTheWork) {
+TEST_P(ShardExecutorTest, WhatStepClosedReturnsEndsTheWork) {
   refused_step_ = 1;
   const auto executor = Make();
   for (uint64_t step : {0, 1}) PushAll(executor.get(), 0, step), PushAll(executor.get(), 1, step);
@@ -171,7 +179,7 @@ TEST_F(ShardExecutorTest, WhatStepClosedReturnsEndsTheWork) {
   EXPECT_EQ(streams_.AwaitFailure(), executor->Await());
 }
 
-TEST_F(ShardExecutorTest, NamesTheWorkerThatOthersWaitFor) {
+TEST_P(ShardExecutorTest, NamesTheWorkerThatOthersWaitFor) {
   const auto executor = Make(absl::Milliseconds(50));
   PushAll(executor.get(), 0, 0);
   const absl::Status status = executor->Await();
@@ -181,7 +189,7 @@ TEST_F(ShardExecutorTest, NamesTheWorkerThatOthersWaitFor) {
   EXPECT_EQ(streams_.AwaitFailure(), status);
 }
 
-TEST_F(ShardExecutorTest, NamesTheWorkerThatDoesNotFinish) {
+TEST_P(ShardExecutorTest, NamesTheWorkerThatDoesNotFinish) {
   const auto executor = Make(absl::Milliseconds(50));
   Finish(executor.get(), 1);
   const absl::Status status = executor->Await();
@@ -190,7 +198,7 @@ TEST_F(ShardExecutorTest, NamesTheWorkerThatDoesNotFinish) {
   EXPECT_EQ(ToString(SuspectsOf(status)), "worker 0");
 }
 
-TEST_F(ShardExecutorTest, NamesShard0WhereItDoesNotSayWhoCounts) {
+TEST_P(ShardExecutorTest, NamesShard0WhereItDoesNotSayWhoCounts) {
   first_step_ = 1;
   const auto executor = Make(absl::Milliseconds(50), {PsMode::kBackup, false, 0, 1});
   PushAll(executor.get(), 1, 1);
@@ -200,7 +208,7 @@ TEST_F(ShardExecutorTest, NamesShard0WhereItDoesNotSayWhoCounts) {
   EXPECT_EQ(ToString(SuspectsOf(status)), "shard 0");
 }
 
-TEST_F(ShardExecutorTest, ABrokenStreamIsAFailureThatNamesTheWorker) {
+TEST_P(ShardExecutorTest, ABrokenStreamIsAFailureThatNamesTheWorker) {
   const auto executor = Make();
   executor->StreamEnded(1, absl::UnavailableError("connection reset"));
   const absl::Status status = executor->Await();
@@ -209,7 +217,7 @@ TEST_F(ShardExecutorTest, ABrokenStreamIsAFailureThatNamesTheWorker) {
   EXPECT_EQ(ToString(SuspectsOf(status)), "worker 1");
 }
 
-TEST_F(ShardExecutorTest, AWorkerThatEndsBeforeItHasFinishedIsNamedAtOnce) {
+TEST_P(ShardExecutorTest, AWorkerThatEndsBeforeItHasFinishedIsNamedAtOnce) {
   const auto executor = Make();
   PushAll(executor.get(), 1, 0);
   executor->StreamEnded(1, absl::OkStatus());
@@ -220,14 +228,14 @@ TEST_F(ShardExecutorTest, AWorkerThatEndsBeforeItHasFinishedIsNamedAtOnce) {
   EXPECT_EQ(ToString(SuspectsOf(status)), "worker 1");
 }
 
-TEST_F(ShardExecutorTest, ARefusedFrameEndsTheWork) {
+TEST_P(ShardExecutorTest, ARefusedFrameEndsTheWork) {
   const auto executor = Make();
   PushAll(executor.get(), 0, 7);
   EXPECT_EQ(executor->Await().code(), absl::StatusCode::kOutOfRange);
   EXPECT_EQ(ToString(SuspectsOf(executor->Await())), "worker 0");
 }
 
-TEST_F(ShardExecutorTest, StopEndsTheWorkWithItsReason) {
+TEST_P(ShardExecutorTest, StopEndsTheWorkWithItsReason) {
   const auto executor = Make();
   executor->Stop(absl::AbortedError("worker 1 was lost"));
   executor->Stop(absl::AbortedError("too late"));
@@ -235,10 +243,41 @@ TEST_F(ShardExecutorTest, StopEndsTheWorkWithItsReason) {
   PushAll(executor.get(), 0, 0);  // nobody takes it, nothing breaks
 }
 
-TEST_F(ShardExecutorTest, StopWithoutAReasonIsACancellation) {
+TEST_P(ShardExecutorTest, StopWithoutAReasonIsACancellation) {
   const auto executor = Make();
   executor->Stop(absl::OkStatus());
   EXPECT_EQ(executor->Await().code(), absl::StatusCode::kCancelled);
+}
+
+// What is done on the pushing thread is done when PushFrame returns.
+TEST_P(ShardExecutorTest, AReactorAnswersItselfWhereTheShardIsSmall) {
+  if (GetParam()) GTEST_SKIP() << "only where reactors may hold the shard";
+  const auto executor = Make();
+  for (int worker : {0, 1}) PushAll(executor.get(), worker, 0);
+  EXPECT_EQ(streams_.results().size(), static_cast<size_t>(table_.size()));
+  EXPECT_EQ(executor->account().steps, 1);
+}
+
+// Every frame is pushed by a thread of its own, as gRPC may do.
+TEST_P(ShardExecutorTest, FramesFromManyThreadsAtOnce) {
+  const auto executor = Make();
+  for (uint64_t step = 0; step < 50; ++step) {
+    std::vector<std::thread> threads;
+    for (int worker : {0, 1}) {
+      for (int unit = 0; unit < table_.size(); ++unit) {
+        threads.emplace_back([&, worker, unit, step] {
+          Frame frame = RandomPush(plan_, table_.unit(unit), worker, step);
+          executor->PushFrame(frame.header, std::move(frame.payload));
+        });
+      }
+    }
+    for (std::thread& thread : threads) thread.join();
+    streams_.AwaitResults((step + 1) * static_cast<size_t>(table_.size()));
+  }
+  executor->Stop(absl::CancelledError("enough"));
+  EXPECT_EQ(executor->Await().code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(closed_steps_.size(), 50u);
+  EXPECT_EQ(executor->account().frames, 50 * 2 * table_.size());
 }
 
 }  // namespace

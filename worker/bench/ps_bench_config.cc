@@ -65,11 +65,12 @@ absl::Status PsBenchConfig::Validate() const {
         absl::StrCat("--rounds=", rounds, " --iterations=", iterations,
                      ": at least 1 round, and no negative number of iterations"));
   }
-  for (const absl::Duration duration : {min_time, timeout}) {
+  for (const absl::Duration duration : {min_time, max_time, timeout}) {
     if (duration > absl::ZeroDuration() && duration < absl::InfiniteDuration()) continue;
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--min_time=", absl::FormatDuration(min_time), " --timeout=", absl::FormatDuration(timeout),
-        ": both must be positive and finite, e.g. 100ms"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("--min_time=", absl::FormatDuration(min_time), " --max_time=",
+                     absl::FormatDuration(max_time), " --timeout=", absl::FormatDuration(timeout),
+                     ": all must be positive and finite, e.g. 100ms"));
   }
   return absl::OkStatus();
 }
@@ -88,6 +89,7 @@ std::map<std::string, std::string> PsBenchConfig::Settings() const {
           {"rounds", absl::StrCat(rounds)},
           {"iterations", absl::StrCat(iterations)},
           {"min_time", absl::FormatDuration(min_time)},
+          {"max_time", absl::FormatDuration(max_time)},
           {"timeout", absl::FormatDuration(timeout)}};
 }
 

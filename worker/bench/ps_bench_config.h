@@ -30,6 +30,8 @@ struct PsBenchConfig {
   int rounds = 5;
   int iterations = 0;                                // of a turn; 0: by size and min_time
   absl::Duration min_time = absl::Milliseconds(50);  // of a turn
+  // Of all rounds of one shape and size, about; see FitTurns. Not where iterations is given.
+  absl::Duration max_time = absl::Seconds(20);
   bool targets = false;
   std::string out;                             // folder of the csv and json files; empty: none
   absl::Duration timeout = absl::Seconds(60);  // for one turn

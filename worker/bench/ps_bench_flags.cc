@@ -42,6 +42,9 @@ ABSL_FLAG(int, iterations, Defaults().iterations,
           "of one turn; 0: 5 (large) to 200 (small), and more as --min_time needs");
 ABSL_FLAG(absl::Duration, min_time, Defaults().min_time,
           "what one turn takes at least, where --iterations is 0");
+ABSL_FLAG(absl::Duration, max_time, Defaults().max_time,
+          "what all rounds of one shape and size take, about, where --iterations is 0: fewer "
+          "iterations, then fewer rounds, but at least 3 in each of 2");
 ABSL_FLAG(bool, targets, Defaults().targets,
           "compare with the project's targets, after the results");
 ABSL_FLAG(std::string, out, Defaults().out, "folder for ps_bench.csv and ps_bench.json");
@@ -83,6 +86,7 @@ absl::StatusOr<PsBenchConfig> PsBenchConfigFromFlags(const CommandLine& line) {
   if (line.Has("rounds")) config.rounds = absl::GetFlag(FLAGS_rounds);
   if (line.Has("iterations")) config.iterations = absl::GetFlag(FLAGS_iterations);
   if (line.Has("min_time")) config.min_time = absl::GetFlag(FLAGS_min_time);
+  if (line.Has("max_time")) config.max_time = absl::GetFlag(FLAGS_max_time);
   config.targets = absl::GetFlag(FLAGS_targets);
   config.out = absl::GetFlag(FLAGS_out);
   config.timeout = absl::GetFlag(FLAGS_timeout);

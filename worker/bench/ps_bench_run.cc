@@ -1,6 +1,5 @@
 #include "worker/bench/ps_bench_run.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -15,8 +14,10 @@ namespace ringside {
 namespace {
 
 constexpr int kCalibrationIterations = 3;
+// From here on one exchange tells enough, and three take seconds.
+constexpr int64_t kLargeBytes = 64 << 20;
 // Enough that frames of every kind have been parked and every buffer is as large as it gets.
-constexpr int kMemoryIterations = 20;
+constexpr int kMemoryIterations = 10;
 // By so much a member's own deadline comes first, because it knows more.
 constexpr absl::Duration kMembersKnowMore = absl::Seconds(5);
 
@@ -78,27 +79,38 @@ absl::StatusOr<std::vector<RankDone>> PsBenchRun::Turn(const PsContender& conten
                   absl::StrCat(contender.name, ", ", Ranks(shape), ", ", SizeText(bytes)));
 }
 
+absl::StatusOr<TurnPlan> PsBenchRun::Calibrate(const PsShape& shape, int64_t bytes,
+                                               RankGroup* group) const {
+  TurnPlan wanted;
+  wanted.rounds = config_.rounds;
+  std::vector<double> seconds;
+  const bool large = bytes >= kLargeBytes;
+  for (const PsContender& contender : contenders_) {
+    RINGSIDE_ASSIGN_OR_RETURN(
+        const std::vector<RankDone> answers,
+        Turn(contender, shape, bytes, large ? 1 : 2, large ? 1 : kCalibrationIterations, group));
+    seconds.push_back(Summarize(TurnSamples(shape, answers)).median);
+    wanted.iterations.push_back(config_.iterations > 0
+                                    ? config_.iterations
+                                    : IterationsFor(bytes, seconds.back(), config_.min_time));
+  }
+  return config_.iterations > 0 ? wanted : FitTurns(wanted, seconds, config_.max_time);
+}
+
 absl::StatusOr<std::vector<PsMeasurement>> PsBenchRun::MeasureSize(const PsShape& shape,
                                                                    int64_t bytes,
                                                                    RankGroup* group) const {
   LogInfo(absl::StrCat(ToString(shape), " workers/shards, ", SizeText(bytes), ": ",
                        contenders_.size(), " contenders, ", config_.rounds, " rounds"));
-  std::vector<int> iterations;
-  for (const PsContender& contender : contenders_) {
-    RINGSIDE_ASSIGN_OR_RETURN(const std::vector<RankDone> answers,
-                              Turn(contender, shape, bytes, 2, kCalibrationIterations, group));
-    const double seconds = Summarize(TurnSamples(shape, answers)).median;
-    iterations.push_back(config_.iterations > 0 ? config_.iterations
-                                                : IterationsFor(bytes, seconds, config_.min_time));
-  }
+  RINGSIDE_ASSIGN_OR_RETURN(const TurnPlan plan, Calibrate(shape, bytes, group));
   std::vector<std::vector<std::vector<RankDone>>> rounds(contenders_.size());
-  for (int round = 0; round < config_.rounds; ++round) {
+  for (int round = 0; round < plan.rounds; ++round) {
     for (size_t turn = 0; turn < contenders_.size(); ++turn) {
       const size_t i = round % 2 == 0 ? turn : contenders_.size() - 1 - turn;
-      // Long enough for the kernel to spread processes that it has woken on one core.
-      const int warmup = std::max(1, iterations[i] * 2 / 5);
-      RINGSIDE_ASSIGN_OR_RETURN(std::vector<RankDone> answers,
-                                Turn(contenders_[i], shape, bytes, warmup, iterations[i], group));
+      const int iterations = plan.iterations[i];
+      RINGSIDE_ASSIGN_OR_RETURN(
+          std::vector<RankDone> answers,
+          Turn(contenders_[i], shape, bytes, WarmupIterations(iterations), iterations, group));
       rounds[i].push_back(std::move(answers));
     }
   }

@@ -14,6 +14,7 @@
 #include "ps_bench.pb.h"
 #include "worker/bench/ps_bench_config.h"
 #include "worker/bench/ps_contenders.h"
+#include "worker/bench/turn_plan.h"
 
 namespace ringside {
 
@@ -43,6 +44,8 @@ class PsBenchRun {
 
  private:
   absl::StatusOr<std::unique_ptr<RankGroup>> StartGroup(const PsShape& shape) const;
+  // All contenders once, to know how long they take.
+  absl::StatusOr<TurnPlan> Calibrate(const PsShape& shape, int64_t bytes, RankGroup* group) const;
   absl::StatusOr<std::vector<PsMeasurement>> MeasureSize(const PsShape& shape, int64_t bytes,
                                                          RankGroup* group) const;
   absl::StatusOr<std::vector<RankDone>> Turn(const PsContender& contender, const PsShape& shape,

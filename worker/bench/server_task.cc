@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "allreduce/bench/stopwatch.h"
 #include "allreduce/bench/test_vector.h"
@@ -20,16 +21,17 @@ namespace {
 // Of the timed exchanges, on every worker: sums are then the number of workers everywhere.
 constexpr float kTimedValue = 1;
 
-// The highest that this process ever had. Not from getrusage, which a child inherits from the
-// process that has started it. 0 where the kernel does not tell.
-int64_t PeakResidentBytes() {
+// A line of /proc/self/status, in bytes; 0 where the kernel does not tell. Not from getrusage,
+// whose peak a child inherits from the process that has started it.
+int64_t StatusBytes(absl::string_view name) {
   std::ifstream status("/proc/self/status");
   std::string line;
   while (std::getline(status, line)) {
     const std::vector<std::string> words =
         absl::StrSplit(line, absl::ByAnyChar(" \t"), absl::SkipEmpty());
     int64_t kib = 0;
-    if (words.size() >= 2 && words[0] == "VmHWM:" && absl::SimpleAtoi(words[1], &kib)) {
+    if (words.size() >= 2 && words[0] == absl::StrCat(name, ":") &&
+        absl::SimpleAtoi(words[1], &kib)) {
       return kib << 10;
     }
   }
@@ -100,23 +102,33 @@ class WorkerTask final : public MemberTask {
 
 class ShardTask final : public MemberTask {
  public:
-  ShardTask(const BenchMember* member, int64_t elements, std::unique_ptr<ShardEnd> end)
-      : member_(*member), elements_(elements), end_(std::move(end)) {}
+  // `shares`: its arenas are shared memory, and it has mapped the workers'.
+  ShardTask(const BenchMember* member, int64_t elements, bool shares, std::unique_ptr<ShardEnd> end)
+      : member_(*member), elements_(elements), shares_(shares), end_(std::move(end)) {}
 
   absl::Status Run(const RankRun& run, RankDone* done) override {
     static_cast<void>(run);
     RINGSIDE_RETURN_IF_ERROR(member_.Meet());
     const auto bytes = static_cast<double>(elements_ * int64_t{sizeof(float)});
     auto& numbers = *done->mutable_numbers();
-    numbers["peak_rss_bytes"] = static_cast<double>(PeakResidentBytes());
+    numbers["peak_rss_bytes"] = static_cast<double>(StatusBytes("VmHWM") - PeersResidentBytes());
     numbers["arena_bytes"] = static_cast<double>(end_->arena_bytes());
     numbers["parked_bytes"] = member_.workers * bytes;
     return absl::OkStatus();
   }
 
  private:
+  // What is mapped here and belongs to the workers: of all shared memory, what is not this shard's
+  // own arenas, which are resident since they were made. Read while they are mapped, at the end of
+  // a turn, when all of them has been read.
+  int64_t PeersResidentBytes() const {
+    const int64_t own = shares_ ? end_->arena_bytes() : 0;
+    return std::max<int64_t>(0, StatusBytes("RssShmem") - own);
+  }
+
   const BenchMember& member_;
   const int64_t elements_;
+  const bool shares_;
   const std::unique_ptr<ShardEnd> end_;
 };
 
@@ -131,7 +143,7 @@ absl::StatusOr<std::unique_ptr<MemberTask>> MakeServerTask(const BenchMember* me
     RINGSIDE_RETURN_IF_ERROR(member->exchange(end->address()).status());
     const UnitTable table(plan.plan, plan.layout, member->shard());
     return std::unique_ptr<MemberTask>(
-        std::make_unique<ShardTask>(member, table.elements(), std::move(end)));
+        std::make_unique<ShardTask>(member, table.elements(), link == "shm", std::move(end)));
   }
   RINGSIDE_ASSIGN_OR_RETURN(const std::vector<std::string> addresses, member->exchange(""));
   const int64_t elements = plan.plan.total_elements();

@@ -182,6 +182,10 @@ TEST(JobConfigTest, WhereTheServerUpdatesTheShardsSaveTheState) {
 TEST(JobConfigTest, LinksAndSettingsOfTheServersTransportAreChecked) {
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.ps_link = "tcp"; }),
             "--ps_link=tcp: must be one of auto, grpc_tcp, grpc_uds, shm");
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.shard_threads = 0; }),
+            "--shard_threads=0: must be at least 1 and at most 64");
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.shard_threads = 65; }),
+            "--shard_threads=65: must be at least 1 and at most 64");
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.malloc = "je"; }),
             "--malloc=je: must be one of tuned, stock");
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.grpc.max_frame_bytes = 1000; }),
@@ -288,6 +292,7 @@ TEST(JobConfigTest, AChildReadsBackWhatItsParentWrote) {
   config.ps_link = "grpc_uds";
   config.grpc = {1 << 20, 2 << 20, 3 << 20, 4 << 20, false, true};
   config.malloc = "stock";
+  config.shard_threads = 2;
   config.out = "a folder";
   config.snapshot_steps = 50;
   config.snapshot_dir = "another";
@@ -329,6 +334,7 @@ TEST(JobConfigTest, AChildReadsBackWhatItsParentWrote) {
   EXPECT_EQ(read.ps_link, "grpc_uds");
   EXPECT_EQ(read.grpc.Settings(), config.grpc.Settings());
   EXPECT_EQ(read.malloc, "stock");
+  EXPECT_EQ(read.shard_threads, 2);
 }
 
 }  // namespace

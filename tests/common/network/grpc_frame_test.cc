@@ -76,7 +76,8 @@ TEST_F(GrpcFrameTest, OrSeveralHeadersWhosePayloadIsShared) {
   std::vector<float> read(2);
   frames_[0].payload.CopyTo(absl::MakeSpan(read));
   EXPECT_EQ(read, (std::vector<float>{10, 11}));
-  FoldPayloads({&frames_[0].payload, &frames_[0].payload}, absl::MakeSpan(read));
+  ForkJoin one_thread(1);
+  FoldPayloads({&frames_[0].payload, &frames_[0].payload}, &one_thread, absl::MakeSpan(read));
   EXPECT_EQ(read, (std::vector<float>{20, 22}));
   memory_ = nullptr;  // the frames keep it
   EXPECT_EQ(frames_[1].payload.pieces()[0].size(), 12u);
