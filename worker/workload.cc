@@ -25,9 +25,14 @@ absl::StatusOr<std::unique_ptr<Workload>> Workload::Load(const JobConfig& job) {
     RINGSIDE_ASSIGN_OR_RETURN(test, LoadDataset(job, Split::kTest));
   }
   RINGSIDE_ASSIGN_OR_RETURN(auto facts, ConfigureTorch(job.threads));
-  RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Model> model,
-                            CreateModel({job.model, job.hidden, training.rows(), training.columns(),
-                                         Dataset::kClasses, job.seed}));
+  ModelConfig config;
+  config.name = job.model;
+  config.arguments = job.model_args;
+  config.hidden = job.hidden;
+  config.sample =
+      SampleShape::Image(/*channels=*/1, training.rows(), training.columns(), Dataset::kClasses);
+  config.seed = job.seed;
+  RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Model> model, CreateModel(config));
   RINGSIDE_ASSIGN_OR_RETURN(
       BucketPlan plan,
       BucketPlan::Create(model->Parameters(), job.first_bucket_bytes, job.bucket_bytes));

@@ -119,7 +119,9 @@ const std::vector<std::string>& KnownRingLinks() {
 }
 
 const std::vector<std::string>& KnownModels() {
-  static const auto* known = new std::vector<std::string>{"mlp", "lenet"};
+  static const auto* known = new std::vector<std::string>{
+      "mlp",         "lenet", "resnet18", "resnet50", "resnet101", "vgg16", "deeplabv3_resnet101",
+      "transformer", "gpt"};
   return *known;
 }
 
@@ -222,6 +224,7 @@ std::map<std::string, std::string> JobConfig::SharedSettings() const {
       {"malloc", malloc},
       {"model", model},
       {"hidden", absl::StrJoin(hidden, ",")},
+      {"model_args", model_args},
       {"dataset", dataset},
       {"batch_size", absl::StrCat(batch_size)},
       {"steps", absl::StrCat(steps)},

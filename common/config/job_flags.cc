@@ -79,7 +79,12 @@ ABSL_FLAG(std::string, grpc_tx_zerocopy, OnOff(Defaults().grpc.tx_zerocopy),
           "on or off: MSG_ZEROCOPY on TCP");
 ABSL_FLAG(std::string, malloc, Defaults().malloc,
           "tuned (memory is never given back to the system) or stock");
-ABSL_FLAG(std::string, model, Defaults().model, "mlp or lenet");
+ABSL_FLAG(
+    std::string, model, Defaults().model,
+    "mlp, lenet, resnet18, resnet50, resnet101, vgg16, deeplabv3_resnet101, transformer or gpt");
+ABSL_FLAG(std::string, model_args, Defaults().model_args,
+          "sizes of the model, key=value,...: classes, channels, hidden, layers, width, heads, "
+          "feedforward, vocabulary, sequence, dropout; a key that the model lacks is refused");
 ABSL_FLAG(std::vector<std::string>, hidden, Texts(Defaults().hidden),
           "widths of the hidden layers of the mlp, e.g. 256,128");
 ABSL_FLAG(std::string, dataset, Defaults().dataset, "mnist");
@@ -222,6 +227,7 @@ absl::StatusOr<JobConfig> JobConfigFromFlags(int workers) {
   RINGSIDE_ASSIGN_OR_RETURN(config.grpc, GrpcTuningFromFlags());
   config.malloc = absl::GetFlag(FLAGS_malloc);
   config.model = absl::GetFlag(FLAGS_model);
+  config.model_args = absl::GetFlag(FLAGS_model_args);
   RINGSIDE_ASSIGN_OR_RETURN(config.hidden, Numbers<int64_t>("hidden", absl::GetFlag(FLAGS_hidden)));
   config.dataset = absl::GetFlag(FLAGS_dataset);
   config.data_dir = absl::GetFlag(FLAGS_data_dir);

@@ -31,7 +31,8 @@ TEST(JobConfigTest, EveryErrorNamesFlagValueAndWhatIsAllowed) {
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.strategy = "tree"; }),
             "--strategy=tree: must be one of ps, ring, local, nccl");
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.model = "vgg"; }),
-            "--model=vgg: must be one of mlp, lenet");
+            "--model=vgg: must be one of mlp, lenet, resnet18, resnet50, resnet101, vgg16, "
+            "deeplabv3_resnet101, transformer, gpt");
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.dataset = "x"; }), "--dataset=x: must be one of mnist");
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.workers = 0; }),
             "--workers=0: must be at least 1 and at most 1024");
