@@ -28,9 +28,7 @@ absl::StatusOr<EvaluationSums> EvaluateRange(Model* model, const Dataset& data,
     data.Fetch(absl::MakeConstSpan(indices).subspan(0, count), batch_images, batch_labels);
     RINGSIDE_ASSIGN_OR_RETURN(const EvaluationSums sums,
                               model->Evaluate({batch_images, batch_labels}));
-    total.correct += sums.correct;
-    total.samples += sums.samples;
-    total.loss += sums.loss;
+    total.Add(sums);
   }
   return total;
 }

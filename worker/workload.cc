@@ -31,8 +31,14 @@ absl::StatusOr<Dataset> LoadDataset(const JobConfig& job, Split split) {
 
 absl::StatusOr<std::unique_ptr<Model>> MakeModel(const JobConfig& job, const Dataset& training) {
   if (job.model == "shapes") return ShapesModel::Create(job.model_args, job.seed);
-  return CreateModel(
-      {job.model, job.hidden, training.rows(), training.columns(), Dataset::kClasses, job.seed});
+  ModelConfig config;
+  config.name = job.model;
+  config.arguments = job.model_args;
+  config.hidden = job.hidden;
+  config.sample =
+      SampleShape::Image(/*channels=*/1, training.rows(), training.columns(), Dataset::kClasses);
+  config.seed = job.seed;
+  return CreateModel(config);
 }
 
 }  // namespace

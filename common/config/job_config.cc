@@ -164,7 +164,9 @@ const std::vector<std::string>& KnownRingLinks() {
 }
 
 const std::vector<std::string>& KnownModels() {
-  static const auto* known = new std::vector<std::string>{"mlp", "lenet", "shapes"};
+  static const auto* known = new std::vector<std::string>{
+      "mlp",         "lenet", "resnet18", "resnet50", "resnet101", "vgg16", "deeplabv3_resnet101",
+      "transformer", "gpt",   "shapes"};
   return *known;
 }
 

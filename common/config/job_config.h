@@ -48,8 +48,8 @@ struct JobConfig {
   std::string malloc = "tuned";  // tuned, stock: whether freed memory is kept
 
   // What is trained.
-  std::string model = "mlp";                 // mlp, lenet, shapes
-  std::string model_args;                    // key=value,... of the model
+  std::string model = "mlp";                 // one of KnownModels()
+  std::string model_args;                    // key=value,...; worker/models/model_factory.h
   std::vector<int64_t> hidden = {256, 128};  // hidden layers of the mlp
   std::string dataset = "mnist";
   std::string data_dir = "data/mnist10k";

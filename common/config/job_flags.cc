@@ -82,13 +82,16 @@ ABSL_FLAG(std::string, grpc_tx_zerocopy, OnOff(Defaults().grpc.tx_zerocopy),
           "on or off: MSG_ZEROCOPY on TCP");
 ABSL_FLAG(std::string, malloc, Defaults().malloc,
           "tuned (memory is never given back to the system) or stock");
-ABSL_FLAG(std::string, model, Defaults().model,
-          "mlp, lenet, or shapes: gradients of any sizes without a model, and a stated time to "
-          "compute");
-ABSL_FLAG(std::string, model_args, Defaults().model_args,
-          "key=value,... of the model. shapes: preset=NAME (resnet18, resnet50, resnet101, vgg16, "
-          "deeplabv3_resnet101, gpt2) or file=PATH (a name and extents a line), compute_ms=X, "
-          "compute=sleep|spin, seed=N");
+ABSL_FLAG(
+    std::string, model, Defaults().model,
+    "mlp, lenet, resnet18, resnet50, resnet101, vgg16, deeplabv3_resnet101, transformer, gpt, or "
+    "shapes: gradients of any sizes without a model, and a stated time to compute");
+ABSL_FLAG(
+    std::string, model_args, Defaults().model_args,
+    "of the model, key=value,...: classes, channels, hidden, layers, width, heads, "
+    "feedforward, vocabulary, sequence, dropout; a key that the model lacks is refused. "
+    "shapes: preset=NAME (resnet18, resnet50, resnet101, vgg16, deeplabv3_resnet101, gpt2) or "
+    "file=PATH (a name and extents a line), compute_ms=X, compute=sleep|spin, seed=N");
 ABSL_FLAG(std::vector<std::string>, hidden, Texts(Defaults().hidden),
           "widths of the hidden layers of the mlp, e.g. 256,128");
 ABSL_FLAG(std::string, dataset, Defaults().dataset, "mnist");

@@ -15,7 +15,8 @@ TEST(ExperimentConfigTest, DefaultIsValid) { EXPECT_TRUE(ExperimentConfig().Vali
 TEST(ExperimentConfigTest, NamesTheValueAndWhatIsAllowed) {
   ExperimentConfig config;
   config.strategies = {"ps", "rign"};
-  EXPECT_EQ(ErrorOf(config), "--strategies=ps,rign: \"rign\" must be one of ps, ring, local, nccl");
+  EXPECT_EQ(ErrorOf(config),
+            "--strategies=ps,rign: \"rign\" must be one of ps, ring, local, data_parallel, nccl");
   config = {};
   config.strategies = {"ps", "ps"};
   EXPECT_EQ(ErrorOf(config), "--strategies=ps,ps: ps is there twice; each once");

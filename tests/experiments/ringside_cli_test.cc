@@ -81,9 +81,10 @@ TEST_F(RingsideCliTest, RefusesInOneLine) {
       "unknown command \"fly\": must be one of run, compare, report, coordinator, doctor, help");
   EXPECT_EQ(Refusal({"run", "--srategy=ps"}), "unknown flag --srategy; did you mean --strategy?");
   EXPECT_EQ(Refusal({"run", "--steps=1", "--strategy=mesh"}),
-            "--strategy=mesh: must be one of ps, ring, local, nccl");
-  EXPECT_EQ(Refusal({"run", "--steps=1", "--model=gpt"}),
-            "--model=gpt: must be one of mlp, lenet, shapes");
+            "--strategy=mesh: must be one of ps, ring, local, data_parallel, nccl");
+  EXPECT_EQ(Refusal({"run", "--steps=1", "--model=vgg19"}),
+            "--model=vgg19: must be one of mlp, lenet, resnet18, resnet50, resnet101, vgg16, "
+            "deeplabv3_resnet101, transformer, gpt, shapes");
   EXPECT_EQ(Refusal({"run", "--steps=1", "--dataset=cifar"}),
             "--dataset=cifar: must be one of mnist");
   EXPECT_EQ(Refusal({"run", "--steps=1", "--workers=0"}),

@@ -37,7 +37,7 @@ TEST_F(BadInputTest, FlagsAndTheirValues) {
   WriteMnistFiles(data_dir(), 20, 10);
   ExpectRefused({"--workerz=2"}, {"--workerz", "--workers"});
   ExpectRefused({"--strategy=tree"}, {"--strategy=tree", "ps, ring, local"});
-  ExpectRefused({"--model=vgg16"}, {"--model=vgg16", "mlp, lenet"});
+  ExpectRefused({"--model=vgg19"}, {"--model=vgg19", "mlp, lenet, resnet18"});
   ExpectRefused({"--dataset=imagenet"}, {"--dataset=imagenet", "mnist"});
   ExpectRefused({"--workers=0"}, {"--workers=0", "at least 1"});
   ExpectRefused({"--workers=-3"}, {"--workers=-3", "at least 1"});

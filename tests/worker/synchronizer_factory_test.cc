@@ -74,7 +74,7 @@ TEST(SynchronizerFactoryTest, OneRankTrainsAloneInLocalAndRing) {
 
 TEST(SynchronizerFactoryTest, BadInputIsNamed) {
   EXPECT_THAT(std::string(SynchronizerFactory::Create(Config("gossip", 2)).status().message()),
-              HasSubstr("--strategy=gossip: must be one of ps, ring, local, nccl"));
+              HasSubstr("--strategy=gossip: must be one of ps, ring, local, data_parallel, nccl"));
   WorkerConfig config = Config("ring", 2);
   config.network.listen = "203.0.113.77";
   EXPECT_THAT(std::string(SynchronizerFactory::Create(config).status().message()),

@@ -14,10 +14,10 @@ int64_t Shrink(int64_t extent) { return (extent - kKernel + 1) / kPool; }
 
 }  // namespace
 
-torch::nn::Sequential MakeLenet(int64_t rows, int64_t columns, int64_t classes) {
+torch::nn::Sequential MakeLenet(int64_t channels, int64_t rows, int64_t columns, int64_t classes) {
   const int64_t features = kChannels2 * Shrink(Shrink(rows)) * Shrink(Shrink(columns));
   torch::nn::Sequential network;
-  network->push_back("conv1", torch::nn::Conv2d(1, kChannels1, kKernel));
+  network->push_back("conv1", torch::nn::Conv2d(channels, kChannels1, kKernel));
   network->push_back("relu1", torch::nn::ReLU());
   network->push_back("pool1", torch::nn::MaxPool2d(kPool));
   network->push_back("conv2", torch::nn::Conv2d(kChannels1, kChannels2, kKernel));

@@ -6,6 +6,7 @@ namespace ringside {
 
 torch::nn::Sequential MakeMlp(int64_t inputs, const std::vector<int64_t>& hidden, int64_t classes) {
   torch::nn::Sequential network;
+  network->push_back("flatten", torch::nn::Flatten());
   int layer = 0;
   for (int64_t width : hidden) {
     const std::string number = std::to_string(++layer);

@@ -9,7 +9,8 @@
 
 namespace ringside {
 
-// From [batch, inputs] to [batch, classes]. Parameters are fc1.weight, fc1.bias, fc2.weight, ...
+// From [batch, ...], `inputs` numbers a sample, to [batch, classes]. Parameters are fc1.weight,
+// fc1.bias, fc2.weight, ...
 torch::nn::Sequential MakeMlp(int64_t inputs, const std::vector<int64_t>& hidden, int64_t classes);
 
 }  // namespace ringside

@@ -13,21 +13,16 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "common/parameter_spec.h"
+#include "worker/models/batch.h"
 
 namespace ringside {
 
-// Lent for the duration of a call, and from Forward to the Backward that follows it.
-struct Batch {
-  absl::Span<const float> images;  // one after another
-  absl::Span<const int64_t> labels;
-
-  int64_t size() const { return static_cast<int64_t>(labels.size()); }
-};
-
-struct EvaluationSums {
-  int64_t correct = 0;
-  int64_t samples = 0;
-  double loss = 0;  // summed over the samples
+// What a model keeps besides its parameters and no gradient changes: the running means and
+// variances of batch normalisation (floats) and how many batches they have seen (counters, of dtype
+// "int64"). Each list in model order.
+struct BufferSpecs {
+  std::vector<ParameterSpec> floats;
+  std::vector<ParameterSpec> counters;
 };
 
 class Model {
@@ -41,19 +36,32 @@ class Model {
   // alone, into `parameters` and from then on computes with what stands there; gradients are added
   // to what stands in `gradients`. Both have TotalElements(Parameters()) elements and outlive the
   // model. `parameter_ready` is called in Backward, on its thread, as soon as the gradient of a
-  // parameter (model order) is complete. INVALID_ARGUMENT: a length differs.
+  // parameter (model order) is complete; not at all for one that took no part. INVALID_ARGUMENT: a
+  // length differs.
   virtual absl::Status Bind(absl::Span<float> parameters, absl::Span<float> gradients,
                             std::function<void(int parameter)> parameter_ready) = 0;
 
-  // The mean loss over a batch that is not empty. INTERNAL, here and below: what LibTorch threw.
+  // The mean loss over the samples of a batch that is not empty. The loss of a sample is the mean
+  // over those of its labels that are not ignored, 0 where all are. With dropout and the statistics
+  // of the batch, which also move the buffers. INVALID_ARGUMENT, here and below: the lengths of the
+  // batch are not those of the model's samples. INTERNAL, here and below: what LibTorch threw.
   virtual absl::StatusOr<double> Forward(const Batch& batch) = 0;
 
   // Adds the gradients of `weight` times the loss of the last Forward. The caller zeroes them
   // before each step.
   virtual absl::Status Backward(double weight) = 0;
 
-  // No gradients are made, and parameters stay as they are.
+  // Without dropout and with the statistics in the buffers. No gradients are made; parameters and
+  // buffers stay as they are.
   virtual absl::StatusOr<EvaluationSums> Evaluate(const Batch& batch) = 0;
+
+  // Names and shapes of the buffers; a model that has none need not override these.
+  virtual const BufferSpecs& Buffers() const;
+  // Copies the buffers out and in, one after another in the order of Buffers(). INVALID_ARGUMENT: a
+  // length differs.
+  virtual absl::Status ReadBuffers(absl::Span<float> floats, absl::Span<int64_t> counters) const;
+  virtual absl::Status WriteBuffers(absl::Span<const float> floats,
+                                    absl::Span<const int64_t> counters);
 };
 
 }  // namespace ringside

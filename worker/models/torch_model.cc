@@ -1,11 +1,14 @@
 #include "worker/models/torch_model.h"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
 #include "worker/models/initial_values.h"
+#include "worker/models/scoring.h"
 
 namespace ringside {
 namespace {
@@ -44,14 +47,37 @@ torch::Tensor View(float* data, const torch::Tensor& like) {
   return torch::from_blob(data, like.sizes(), torch::kFloat32);
 }
 
+// Copies tensors out, one after another.
+template <typename Number>
+void CopyOut(const std::vector<torch::Tensor>& tensors, absl::Span<Number> values) {
+  auto place = values.begin();
+  for (const torch::Tensor& tensor : tensors) {
+    place = std::copy_n(tensor.data_ptr<Number>(), tensor.numel(), place);
+  }
+}
+
+template <typename Number>
+void CopyIn(absl::Span<const Number> values, const std::vector<torch::Tensor>& tensors) {
+  auto place = values.begin();
+  for (const torch::Tensor& tensor : tensors) {
+    std::copy_n(place, tensor.numel(), tensor.data_ptr<Number>());
+    place += tensor.numel();
+  }
+}
+
 }  // namespace
 
-TorchModel::TorchModel(torch::nn::Sequential network, std::vector<int64_t> image_shape,
-                       int64_t seed)
-    : network_(std::move(network)), image_shape_(std::move(image_shape)), seed_(seed) {
+TorchModel::TorchModel(std::shared_ptr<Network> network, const SampleShape& shape, int64_t seed)
+    : network_(std::move(network)), shape_(shape), seed_(seed) {
   for (const auto& item : network_->named_parameters()) {
     parameters_.push_back(item.value());
     specs_.push_back({item.key(), item.value().sizes().vec(), "float32"});
+  }
+  for (const auto& item : network_->named_buffers()) {
+    const bool counts = item.value().scalar_type() == torch::kInt64;
+    (counts ? counter_buffers_ : float_buffers_).push_back(item.value());
+    (counts ? buffer_specs_.counters : buffer_specs_.floats)
+        .push_back({item.key(), item.value().sizes().vec(), counts ? "int64" : "float32"});
   }
 }
 
@@ -68,7 +94,8 @@ absl::Status TorchModel::Bind(absl::Span<float> parameters, absl::Span<float> gr
   int64_t begin = 0;
   try {
     for (int i = 0; i < static_cast<int>(specs_.size()); ++i) {
-      FillInitialValues(specs_[i], i, seed_, parameters.subspan(begin, specs_[i].elements()));
+      FillInitialValues(network_->InitialValuesOf(specs_[i]), i, seed_,
+                        parameters.subspan(begin, specs_[i].elements()));
       BindParameter(i, parameters.data() + begin, gradients.data() + begin);
       begin += specs_[i].elements();
     }
@@ -87,26 +114,56 @@ void TorchModel::BindParameter(int index, float* value, float* gradient) {
   accumulators_.push_back(std::move(accumulator));
 }
 
-torch::Tensor TorchModel::Scores(const Batch& batch) {
-  std::vector<int64_t> shape = image_shape_;
-  shape.insert(shape.begin(), batch.size());
-  // from_blob asks for a pointer to non-const, the network does not write to its input.
-  const auto images =
-      torch::from_blob(const_cast<float*>(batch.images.data()), shape, torch::kFloat32);
-  return network_->forward(images);
+absl::Status TorchModel::CheckBatch(const Batch& batch) const {
+  const bool of_tokens = shape_.input == SampleShape::Input::kTokens;
+  const auto inputs = static_cast<int64_t>(of_tokens ? batch.tokens.size() : batch.images.size());
+  const int64_t samples = inputs / shape_.input_elements();
+  if (samples > 0 && inputs == samples * shape_.input_elements() &&
+      static_cast<int64_t>(batch.labels.size()) == samples * shape_.label_elements()) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "a batch of ", batch.images.size(), " pixels, ", batch.tokens.size(), " tokens and ",
+      batch.labels.size(), " labels for a model of ", ToString(shape_)));
 }
 
-namespace {
-
-torch::Tensor Labels(const Batch& batch) {
-  return torch::from_blob(const_cast<int64_t*>(batch.labels.data()), {batch.size()}, torch::kInt64);
+// from_blob asks for pointers to non-const; networks do not write to their input.
+torch::Tensor TorchModel::Input(const Batch& batch) const {
+  const int64_t samples = static_cast<int64_t>(batch.labels.size()) / shape_.label_elements();
+  if (shape_.input == SampleShape::Input::kTokens) {
+    return torch::from_blob(const_cast<int64_t*>(batch.tokens.data()), {samples, shape_.length},
+                            torch::kInt64);
+  }
+  return torch::from_blob(const_cast<float*>(batch.images.data()),
+                          {samples, shape_.channels, shape_.rows, shape_.columns}, torch::kFloat32);
 }
 
-}  // namespace
+torch::Tensor TorchModel::Labels(const Batch& batch) const {
+  const torch::Tensor labels =
+      torch::from_blob(const_cast<int64_t*>(batch.labels.data()),
+                       {static_cast<int64_t>(batch.labels.size())}, torch::kInt64);
+  switch (shape_.labels) {
+    case SampleShape::Labels::kPerSample:
+      return labels;
+    case SampleShape::Labels::kPerPixel:
+      return labels.view({-1, shape_.rows, shape_.columns});
+    case SampleShape::Labels::kPerToken:
+      return labels.view({-1, shape_.length});
+  }
+  return labels;
+}
 
 absl::StatusOr<double> TorchModel::Forward(const Batch& batch) {
+  RINGSIDE_RETURN_IF_ERROR(CheckBatch(batch));
   try {
-    loss_ = torch::nn::functional::cross_entropy(Scores(batch), Labels(batch));
+    if (!network_->is_training()) network_->train();
+    Dropout dropout(batch.dropout_seed);
+    const Scores scores = network_->Forward(Input(batch), &dropout);
+    const torch::Tensor labels = Labels(batch);
+    loss_ = MeanLoss(scores.main, labels, shape_);
+    if (scores.auxiliary.defined()) {
+      loss_ = loss_ + scores.auxiliary_weight * MeanLoss(scores.auxiliary, labels, shape_);
+    }
     return static_cast<double>(loss_.item<float>());
   } catch (...) {
     return Thrown("forward");
@@ -124,19 +181,42 @@ absl::Status TorchModel::Backward(double weight) {
 }
 
 absl::StatusOr<EvaluationSums> TorchModel::Evaluate(const Batch& batch) {
+  RINGSIDE_RETURN_IF_ERROR(CheckBatch(batch));
   try {
     torch::NoGradGuard no_gradients;
-    const torch::Tensor scores = Scores(batch);
-    const torch::Tensor labels = Labels(batch);
-    const auto sum = torch::nn::functional::CrossEntropyFuncOptions().reduction(torch::kSum);
-    EvaluationSums sums;
-    sums.correct = scores.argmax(1).eq(labels).sum().item<int64_t>();
-    sums.samples = batch.size();
-    sums.loss = torch::nn::functional::cross_entropy(scores, labels, sum).item<float>();
-    return sums;
+    if (network_->is_training()) network_->eval();
+    Dropout none;
+    return Evaluation(network_->Forward(Input(batch), &none).main, Labels(batch), shape_);
   } catch (...) {
     return Thrown("evaluation");
   }
+}
+
+absl::Status TorchModel::CheckBufferLengths(size_t floats, size_t counters) const {
+  const int64_t own_floats = TotalElements(buffer_specs_.floats);
+  const int64_t own_counters = TotalElements(buffer_specs_.counters);
+  if (static_cast<int64_t>(floats) == own_floats &&
+      static_cast<int64_t>(counters) == own_counters) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("a model with buffers of ", own_floats, " floats and ", own_counters,
+                   " counters was given room for ", floats, " floats and ", counters, " counters"));
+}
+
+absl::Status TorchModel::ReadBuffers(absl::Span<float> floats, absl::Span<int64_t> counters) const {
+  RINGSIDE_RETURN_IF_ERROR(CheckBufferLengths(floats.size(), counters.size()));
+  CopyOut(float_buffers_, floats);
+  CopyOut(counter_buffers_, counters);
+  return absl::OkStatus();
+}
+
+absl::Status TorchModel::WriteBuffers(absl::Span<const float> floats,
+                                      absl::Span<const int64_t> counters) {
+  RINGSIDE_RETURN_IF_ERROR(CheckBufferLengths(floats.size(), counters.size()));
+  CopyIn(floats, float_buffers_);
+  CopyIn(counters, counter_buffers_);
+  return absl::OkStatus();
 }
 
 }  // namespace ringside

@@ -1,4 +1,4 @@
-// A Model over any torch::nn::Sequential from images to class scores, with the cross-entropy loss.
+// A Model over any Network, with the cross-entropy loss.
 #ifndef RINGSIDE_WORKER_MODELS_TORCH_MODEL_H_
 #define RINGSIDE_WORKER_MODELS_TORCH_MODEL_H_
 
@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "worker/models/model.h"
+#include "worker/models/network.h"
 
 namespace ringside {
 
 class TorchModel final : public Model {
  public:
-  // `image_shape` is the shape of one image as the network expects it, e.g. {784} or {1, 28, 28}.
-  TorchModel(torch::nn::Sequential network, std::vector<int64_t> image_shape, int64_t seed);
+  // `shape` is what every sample looks like.
+  TorchModel(std::shared_ptr<Network> network, const SampleShape& shape, int64_t seed);
 
   const std::vector<ParameterSpec>& Parameters() const override { return specs_; }
   absl::Status Bind(absl::Span<float> parameters, absl::Span<float> gradients,
@@ -23,17 +24,27 @@ class TorchModel final : public Model {
   absl::StatusOr<double> Forward(const Batch& batch) override;
   absl::Status Backward(double weight) override;
   absl::StatusOr<EvaluationSums> Evaluate(const Batch& batch) override;
+  const BufferSpecs& Buffers() const override { return buffer_specs_; }
+  absl::Status ReadBuffers(absl::Span<float> floats, absl::Span<int64_t> counters) const override;
+  absl::Status WriteBuffers(absl::Span<const float> floats,
+                            absl::Span<const int64_t> counters) override;
 
  private:
   void BindParameter(int index, float* value, float* gradient);
-  torch::Tensor Scores(const Batch& batch);
+  absl::Status CheckBatch(const Batch& batch) const;
+  absl::Status CheckBufferLengths(size_t floats, size_t counters) const;
+  torch::Tensor Input(const Batch& batch) const;
+  torch::Tensor Labels(const Batch& batch) const;
 
   // Constant after construction.
-  torch::nn::Sequential network_;
-  const std::vector<int64_t> image_shape_;
+  const std::shared_ptr<Network> network_;
+  const SampleShape shape_;
   const int64_t seed_;
   std::vector<torch::Tensor> parameters_;
   std::vector<ParameterSpec> specs_;
+  std::vector<torch::Tensor> float_buffers_;
+  std::vector<torch::Tensor> counter_buffers_;
+  BufferSpecs buffer_specs_;
 
   std::function<void(int)> parameter_ready_;
   // The nodes that add gradients to the buffer. LibTorch keeps weak references only, and with a

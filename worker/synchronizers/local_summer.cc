@@ -105,8 +105,7 @@ absl::StatusOr<absl::Span<const float>> LocalSummer::Finish(int64_t step) {
 }
 
 absl::Span<const float> LocalSummer::Submitted(const GradientBucket& bucket) const {
-  const ElementRange& range = config_.plan.bucket(bucket.bucket);
-  return gradients_[bucket.rank]->span().subspan(range.begin, range.length);
+  return gradients_[bucket.bucket][bucket.rank];
 }
 
 void LocalSummer::Abort(absl::Status cause) { Fail(std::move(cause)); }

@@ -29,9 +29,10 @@ TEST(JobConfigTest, DefaultsWithALengthAreValid) { EXPECT_TRUE(Valid().Validate(
 
 TEST(JobConfigTest, EveryErrorNamesFlagValueAndWhatIsAllowed) {
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.strategy = "tree"; }),
-            "--strategy=tree: must be one of ps, ring, local, nccl");
+            "--strategy=tree: must be one of ps, ring, local, data_parallel, nccl");
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.model = "vgg"; }),
-            "--model=vgg: must be one of mlp, lenet, shapes");
+            "--model=vgg: must be one of mlp, lenet, resnet18, resnet50, resnet101, vgg16, "
+            "deeplabv3_resnet101, transformer, gpt, shapes");
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.dataset = "x"; }), "--dataset=x: must be one of mnist");
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.workers = 0; }),
             "--workers=0: must be at least 1 and at most 1024");

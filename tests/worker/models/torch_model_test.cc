@@ -7,49 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "common/arena.h"
+#include "tests/worker/models/model_bench.h"
 #include "worker/models/model_factory.h"
 #include "worker/models/torch_runtime.h"
 
 namespace ringside {
 namespace {
-
-// A model bound to arenas of its own, with a batch to train on.
-class Bench {
- public:
-  explicit Bench(const ModelConfig& config, int64_t batch_size = 4) {
-    auto created = CreateModel(config);
-    EXPECT_TRUE(created.ok()) << created.status();
-    model = std::move(*created);
-    const int64_t elements = TotalElements(model->Parameters());
-    parameters = *Arena::Create(elements, Arena::Placement::kHeap);
-    gradients = *Arena::Create(elements, Arena::Placement::kHeap);
-    const absl::Status bound = model->Bind(parameters->span(), gradients->span(),
-                                           [this](int index) { ready.push_back(index); });
-    EXPECT_TRUE(bound.ok()) << bound;
-    images.resize(batch_size * config.rows * config.columns);
-    for (size_t i = 0; i < images.size(); ++i) images[i] = std::sin(0.7f * static_cast<float>(i));
-    for (int64_t i = 0; i < batch_size; ++i) labels.push_back((3 * i + 1) % config.classes);
-  }
-
-  Batch batch() const { return {images, labels}; }
-  double Loss() { return *model->Forward(batch()); }
-  void Step(double weight) {
-    ready.clear();
-    ASSERT_TRUE(model->Forward(batch()).ok());
-    ASSERT_TRUE(model->Backward(weight).ok());
-  }
-
-  std::vector<int> ready;  // in order of the calls
-  std::unique_ptr<Arena> parameters;
-  std::unique_ptr<Arena> gradients;
-  std::unique_ptr<Model> model;
-  std::vector<float> images;
-  std::vector<int64_t> labels;
-};
-
-ModelConfig TinyMlp() { return {"mlp", {5, 3}, 4, 4, 3, 1}; }
-ModelConfig TinyLenet() { return {"lenet", {}, 16, 16, 3, 1}; }
 
 std::vector<std::string> Names(const Model& model) {
   std::vector<std::string> names;
@@ -58,7 +21,7 @@ std::vector<std::string> Names(const Model& model) {
 }
 
 TEST(TorchModelTest, ParametersOfTheMlp) {
-  const Bench bench(ModelConfig{});
+  const ModelBench bench(ModelConfig{});
   EXPECT_EQ(Names(*bench.model), (std::vector<std::string>{"fc1.weight", "fc1.bias", "fc2.weight",
                                                            "fc2.bias", "fc3.weight", "fc3.bias"}));
   EXPECT_EQ(bench.model->Parameters()[0].shape, (std::vector<int64_t>{256, 784}));
@@ -68,7 +31,7 @@ TEST(TorchModelTest, ParametersOfTheMlp) {
 TEST(TorchModelTest, ParametersOfLenet) {
   ModelConfig config;
   config.name = "lenet";
-  const Bench bench(config);
+  const ModelBench bench(config);
   EXPECT_EQ(Names(*bench.model),
             (std::vector<std::string>{"conv1.weight", "conv1.bias", "conv2.weight", "conv2.bias",
                                       "fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"}));
@@ -77,23 +40,23 @@ TEST(TorchModelTest, ParametersOfLenet) {
 }
 
 TEST(TorchModelTest, AnMlpNeedsNoHiddenLayer) {
-  const Bench bench({"mlp", {}, 2, 2, 3, 1});
+  const ModelBench bench(Configured("mlp", "hidden=", SampleShape::Image(1, 2, 2, 3)));
   EXPECT_EQ(bench.parameters->span().size(), 4u * 3 + 3);
 }
 
 TEST(TorchModelTest, InitialisationDependsOnTheSeedAlone) {
   ModelConfig config = TinyMlp();
-  const Bench one(config);
-  const Bench same(config);
+  const ModelBench one(config);
+  const ModelBench same(config);
   config.seed = 2;
-  const Bench other(config);
+  const ModelBench other(config);
   EXPECT_TRUE(one.parameters->span() == same.parameters->span());
   EXPECT_FALSE(one.parameters->span() == other.parameters->span());
 }
 
 TEST(TorchModelTest, GradientsAgreeWithFiniteDifferences) {
   for (const ModelConfig& config : {TinyMlp(), TinyLenet()}) {
-    Bench bench(config);
+    ModelBench bench(config);
     constexpr double kWeight = 0.25;
     bench.Step(kWeight);
     const absl::Span<float> parameters = bench.parameters->span();
@@ -117,7 +80,7 @@ TEST(TorchModelTest, GradientsAgreeWithFiniteDifferences) {
 
 TEST(TorchModelTest, ParametersBecomeReadyLastLayerFirst) {
   for (const ModelConfig& config : {TinyMlp(), TinyLenet()}) {
-    Bench bench(config);
+    ModelBench bench(config);
     bench.Step(1);
     const int count = static_cast<int>(bench.model->Parameters().size());
     ASSERT_EQ(static_cast<int>(bench.ready.size()), count);
@@ -157,7 +120,7 @@ TEST(TorchModelTest, AGradientIsInTheArenaWhenItsParameterIsReady) {
 }
 
 TEST(TorchModelTest, TheBindingStaysOverSteps) {
-  Bench bench(TinyMlp());
+  ModelBench bench(TinyMlp());
   const double before = bench.Loss();
   for (int step = 0; step < 50; ++step) {
     const absl::Span<float> gradients = bench.gradients->span();
@@ -170,7 +133,7 @@ TEST(TorchModelTest, TheBindingStaysOverSteps) {
 }
 
 TEST(TorchModelTest, GradientsAccumulateUntilZeroed) {
-  Bench bench(TinyMlp());
+  ModelBench bench(TinyMlp());
   bench.Step(1);
   const std::vector<float> once(bench.gradients->span().begin(), bench.gradients->span().end());
   bench.Step(1);
@@ -178,14 +141,12 @@ TEST(TorchModelTest, GradientsAccumulateUntilZeroed) {
 }
 
 TEST(TorchModelTest, SharesWeightedBySamplesAddUpToTheGlobalMean) {
-  Bench whole(TinyMlp(), 5);
+  ModelBench whole(TinyMlp(), 5);
   whole.Step(1);
-  Bench parts(TinyMlp(), 5);
+  ModelBench parts(TinyMlp(), 5);
   double loss = 0;
   for (const auto& [begin, count] : {std::pair<int, int>{0, 3}, {3, 2}}) {
-    const Batch share = {absl::MakeConstSpan(parts.images).subspan(begin * 16, count * 16),
-                         absl::MakeConstSpan(parts.labels).subspan(begin, count)};
-    loss += count / 5.0 * *parts.model->Forward(share);
+    loss += count / 5.0 * *parts.model->Forward(parts.batch(begin, count));
     ASSERT_TRUE(parts.model->Backward(count / 5.0).ok());
   }
   EXPECT_NEAR(loss, whole.Loss(), 1e-6);
@@ -195,7 +156,7 @@ TEST(TorchModelTest, SharesWeightedBySamplesAddUpToTheGlobalMean) {
 }
 
 TEST(TorchModelTest, EvaluationCountsAndLeavesEverythingAlone) {
-  Bench bench(TinyMlp(), 6);
+  ModelBench bench(TinyMlp(), 6);
   const std::vector<float> before(bench.parameters->span().begin(), bench.parameters->span().end());
   const auto sums = bench.model->Evaluate(bench.batch());
   ASSERT_TRUE(sums.ok()) << sums.status();
@@ -208,20 +169,20 @@ TEST(TorchModelTest, EvaluationCountsAndLeavesEverythingAlone) {
 }
 
 TEST(TorchModelTest, WhatLibTorchThrowsIsAStatus) {
-  Bench bench(TinyMlp());
+  ModelBench bench(TinyMlp());
   bench.labels[0] = 99;
   EXPECT_EQ(bench.model->Forward(bench.batch()).status().code(), absl::StatusCode::kInternal);
 }
 
-TEST(TorchModelTest, BadConfigurationsAreNamed) {
-  ModelConfig unknown;
-  unknown.name = "transformer";
-  EXPECT_EQ(CreateModel(unknown).status().message(),
-            "--model=transformer: must be one of mlp, lenet");
-  EXPECT_EQ(CreateModel({"lenet", {}, 8, 28, 10, 1}).status().code(),
-            absl::StatusCode::kInvalidArgument);
-  auto model = *CreateModel(TinyMlp());
+TEST(TorchModelTest, LengthsOfABatchAreChecked) {
+  ModelBench bench(TinyMlp());
+  bench.labels.pop_back();
+  EXPECT_EQ(bench.model->Forward(bench.batch()).status().message(),
+            "a batch of 64 pixels, 0 tokens and 3 labels for a model of images of 1x4x4 with a "
+            "label a sample");
+  EXPECT_EQ(bench.model->Evaluate({}).status().code(), absl::StatusCode::kInvalidArgument);
   std::vector<float> few(3);
+  auto model = *CreateModel(TinyMlp());
   EXPECT_EQ(model->Bind(absl::MakeSpan(few), absl::MakeSpan(few), nullptr).code(),
             absl::StatusCode::kInvalidArgument);
 }

@@ -7,6 +7,7 @@
 
 #include "common/bucket_plan.h"
 #include "common/sha256.h"
+#include "tests/worker/models/model_bench.h"
 #include "worker/data/dataset.h"
 #include "worker/models/model_factory.h"
 #include "worker/synchronizers/local_summer.h"
@@ -37,7 +38,7 @@ struct Outcome {
 };
 
 Outcome Train(const ModelConfig& config, int world_size) {
-  const Dataset dataset = BarImages(config.rows, 23);
+  const Dataset dataset = BarImages(config.sample.rows, 23);
   const std::unique_ptr<Model> model = *CreateModel(config);
   const BucketPlan plan = *BucketPlan::Create(model->Parameters(), 100, 400);
   Trainer::Config trainer_config;
@@ -65,7 +66,7 @@ Outcome Train(const ModelConfig& config, int world_size) {
 
 TEST(TorchTrainingTest, TheLossFallsAndRunsRepeatBitForBit) {
   for (const ModelConfig& config :
-       {ModelConfig{"mlp", {6}, 8, 8, 3, 1}, ModelConfig{"lenet", {}, 16, 16, 3, 1}}) {
+       {Configured("mlp", "hidden=6", SampleShape::Image(1, 8, 8, 3)), TinyLenet()}) {
     for (int world_size : {1, 4}) {
       const Outcome one = Train(config, world_size);
       const Outcome two = Train(config, world_size);
