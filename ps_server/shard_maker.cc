@@ -21,7 +21,8 @@ std::string SettingsHash(const Membership& membership) {
        {"ps_mode",        "update",      "optimizer",       "momentum",       "nesterov",
         "beta1",          "beta2",       "epsilon",         "learning_rate",  "lr_scaling",
         "weight_decay",   "lr_schedule", "lr_warmup_steps", "lr_decay_steps", "lr_decay_factor",
-        "lr_total_steps", "lr_final",    "frame_bytes",     "workers",        "batch_size"}) {
+        "lr_total_steps", "lr_final",    "frame_bytes",     "workers",        "batch_size",
+        "accumulate"}) {
     const auto found = membership.settings().find(name);
     absl::StrAppend(&text, name, "=",
                     found == membership.settings().end() ? "" : found->second.c_str(), "\n");

@@ -70,7 +70,8 @@ absl::StatusOr<ShardSettings> ReadShardSettings(const Membership& membership) {
   settings.policy.update_on_server = reader.Choice("update", "worker", "server");
   settings.policy.staleness = reader.Integer<int>("staleness");
   settings.policy.backup_workers = reader.Integer<int>("backup_workers");
-  settings.full_batch = int64_t{reader.Integer<int>("batch_size")} * membership.workers_size();
+  const int64_t batches = int64_t{reader.Integer<int>("accumulate")} * membership.workers_size();
+  settings.full_batch = reader.Integer<int>("batch_size") * batches;
   settings.snapshot_steps = reader.Integer("snapshot_steps");
   settings.checkpoint_steps = reader.OptionalInteger("checkpoint_steps");
   settings.resumed_step = reader.OptionalInteger("resumed_step");
@@ -78,7 +79,6 @@ absl::StatusOr<ShardSettings> ReadShardSettings(const Membership& membership) {
   optimizer.name = reader.Text("optimizer");
   const double rate_as_told = reader.Number("learning_rate");
   const std::string scaling = reader.Text("lr_scaling");
-  const int64_t batches = membership.workers_size() * reader.Integer("accumulate");
   optimizer.momentum = reader.Number("momentum");
   optimizer.nesterov = reader.Boolean("nesterov");
   optimizer.weight_decay = reader.Number("weight_decay");

@@ -218,6 +218,7 @@ absl::Status JobConfig::Validate() const {
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("seed", seed, 0));
   RINGSIDE_RETURN_IF_ERROR(CheckUpdate(*this));
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("threads", threads, 1));
+  RINGSIDE_RETURN_IF_ERROR(RequireKnown("buffers", buffers, {"rank0", "mean", "local"}));
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("warmup_steps", warmup_steps, 0));
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("snapshot_steps", snapshot_steps, 0));
   RINGSIDE_RETURN_IF_ERROR(CheckCheckpoints(*this));
@@ -327,6 +328,7 @@ std::map<std::string, std::string> JobConfig::SharedSettings() const {
       {"lr_total_steps", absl::StrCat(lr.total_steps)},
       {"lr_final", Number(lr.final_rate)},
       {"threads", absl::StrCat(threads)},
+      {"buffers", buffers},
       {"evaluate", Bool(evaluate)},
       {"warmup_steps", absl::StrCat(warmup_steps)},
       {"snapshot_steps", absl::StrCat(snapshot_steps)},

@@ -136,6 +136,10 @@ ABSL_FLAG(std::string, on_nonfinite, Defaults().on_nonfinite,
           "when any worker's gradient has a NaN or infinity: stop (all end, naming it) or skip (no "
           "rank applies this step)");
 ABSL_FLAG(int, threads, Defaults().threads, "LibTorch threads per rank");
+ABSL_FLAG(
+    std::string, buffers, Defaults().buffers,
+    "of a model with running statistics, after training: rank0 (all ranks have rank 0's), mean "
+    "(over the ranks) or local (each keeps its own)");
 ABSL_FLAG(bool, evaluate, Defaults().evaluate, "measure accuracy on the test set at the end");
 ABSL_FLAG(int64_t, warmup_steps, Defaults().warmup_steps, "first steps left out of all statistics");
 ABSL_FLAG(absl::Duration, lease, Defaults().lease,
@@ -288,6 +292,7 @@ absl::StatusOr<JobConfig> JobConfigFromFlags(int workers) {
   config.clip_norm = absl::GetFlag(FLAGS_clip_norm);
   config.on_nonfinite = absl::GetFlag(FLAGS_on_nonfinite);
   config.threads = absl::GetFlag(FLAGS_threads);
+  config.buffers = absl::GetFlag(FLAGS_buffers);
   config.evaluate = absl::GetFlag(FLAGS_evaluate);
   config.warmup_steps = absl::GetFlag(FLAGS_warmup_steps);
   config.lease = absl::GetFlag(FLAGS_lease);

@@ -161,7 +161,7 @@ class ScriptedWorker {
       RINGSIDE_ASSIGN_OR_RETURN(const int64_t done, RunStep(next));
       next = done + 1;
     }
-    RINGSIDE_RETURN_IF_ERROR(synchronizer_->Shutdown());
+    RINGSIDE_RETURN_IF_ERROR(synchronizer_->Shutdown().status());
     Say(absl::StrCat("parameters ", Sha256Hex(absl::Span<const float>(parameters_))));
     return Report();
   }

@@ -24,6 +24,7 @@ Membership Good() {
                                           {"staleness", "3"},
                                           {"backup_workers", "1"},
                                           {"batch_size", "8"},
+                                          {"accumulate", "2"},
                                           {"optimizer", "sgd"},
                                           {"learning_rate", "0.25"},
                                           {"lr_scaling", "none"},
@@ -61,7 +62,7 @@ TEST(ShardSettingsTest, ReadsAllOfThem) {
   EXPECT_TRUE(read->policy.update_on_server);
   EXPECT_EQ(read->policy.staleness, 3);
   EXPECT_EQ(read->policy.backup_workers, 1);
-  EXPECT_EQ(read->full_batch, 24);
+  EXPECT_EQ(read->full_batch, 48);
   EXPECT_EQ(read->optimizer.name, "sgd");
   EXPECT_EQ(read->optimizer.learning_rate, 0.25);
   EXPECT_EQ(read->optimizer.momentum, 0.5);
@@ -78,10 +79,10 @@ TEST(ShardSettingsTest, ReadsAllOfThem) {
   EXPECT_EQ(read->learning_rate.final_rate, 0.01);
 }
 
-TEST(ShardSettingsTest, TheRateIsScaledByTheWorkers) {
+TEST(ShardSettingsTest, TheRateIsScaledByTheBatchesOfAStep) {
   Membership membership = Good();
   (*membership.mutable_settings())["lr_scaling"] = "linear";
-  EXPECT_EQ(ReadShardSettings(membership)->optimizer.learning_rate, 0.75);
+  EXPECT_EQ(ReadShardSettings(membership)->optimizer.learning_rate, 1.5);
 }
 
 TEST(ShardSettingsTest, WorkersMayUpdateWithLars) {
@@ -120,7 +121,7 @@ TEST(ShardSettingsTest, NamesASettingThatCannotBeRead) {
     }
   }
   // They do not fit into what they are kept in.
-  for (const std::string name : {"staleness", "backup_workers", "batch_size"}) {
+  for (const std::string name : {"staleness", "backup_workers", "batch_size", "accumulate"}) {
     EXPECT_THAT(std::string(With(name, "4294967296").message()),
                 HasSubstr("their " + name + " is '4294967296', which cannot be read"));
   }

@@ -121,7 +121,7 @@ class NonFiniteClusterTest : public ::testing::TestWithParam<const char*> {
           clients[rank].get(), WorkersOf(clients[rank]->membership()), kLong);
       const auto synchronizer = *SynchronousUpdate::Create(std::move(config));
       outcomes[rank] = Train(synchronizer.get(), {rank}, kBadRank);
-      if (outcomes[rank].status.ok()) outcomes[rank].status = synchronizer->Shutdown();
+      if (outcomes[rank].status.ok()) outcomes[rank].status = synchronizer->Shutdown().status();
     });
     return outcomes;
   }

@@ -84,7 +84,7 @@ TEST(NonFiniteTest, StopNamesRankStepParameterAndElement) {
                                         "element 1; 2 elements in all"));
   // Sticky.
   EXPECT_EQ(local.Step(3, {kOnes, kOnes}).status(), status);
-  EXPECT_EQ(local.synchronizer->Shutdown(), status);
+  EXPECT_EQ(local.synchronizer->Shutdown().status(), status);
 }
 
 TEST(NonFiniteTest, AllRanksThatHaveOneAreNamed) {
