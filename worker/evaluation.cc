@@ -5,29 +5,37 @@
 #include <vector>
 
 #include "common/status_macros.h"
+#include "worker/data/batch_buffer.h"
 
 namespace ringside {
 namespace {
 
-constexpr int64_t kBatch = 250;
+constexpr int64_t kMostSamples = 250;
+// Floats, of the images or of the scores, whichever are more: keeps memory small where samples are
+// large.
+constexpr int64_t kMostElements = int64_t{1} << 22;
+
+int64_t BatchFor(const SampleShape& shape) {
+  const int64_t scores = shape.label_elements() * shape.classes;
+  const int64_t elements = std::max({int64_t{1}, shape.input_elements(), scores});
+  return std::min(kMostSamples, std::max<int64_t>(1, kMostElements / elements));
+}
 
 }  // namespace
 
 absl::StatusOr<EvaluationSums> EvaluateRange(Model* model, const Dataset& data,
                                              const ElementRange& range) {
-  const int64_t largest = std::min(kBatch, range.length);
+  const int64_t batch = BatchFor(data.sample_shape());
+  const int64_t largest = std::min(batch, range.length);
   std::vector<uint32_t> indices(largest);
-  std::vector<float> images(largest * data.image_elements());
-  std::vector<int64_t> labels(largest);
+  BatchBuffer buffer(data.sample_shape(), largest);
   EvaluationSums total;
-  for (int64_t begin = range.begin; begin < range.end(); begin += kBatch) {
-    const int64_t count = std::min(kBatch, range.end() - begin);
+  for (int64_t begin = range.begin; begin < range.end(); begin += batch) {
+    const int64_t count = std::min(batch, range.end() - begin);
     std::iota(indices.begin(), indices.begin() + count, static_cast<uint32_t>(begin));
-    const auto batch_images = absl::MakeSpan(images).subspan(0, count * data.image_elements());
-    const auto batch_labels = absl::MakeSpan(labels).subspan(0, count);
-    data.Fetch(absl::MakeConstSpan(indices).subspan(0, count), batch_images, batch_labels);
-    RINGSIDE_ASSIGN_OR_RETURN(const EvaluationSums sums,
-                              model->Evaluate({batch_images, batch_labels}));
+    RINGSIDE_RETURN_IF_ERROR(
+        data.Fetch(absl::MakeConstSpan(indices).subspan(0, count), buffer.spans(count)));
+    RINGSIDE_ASSIGN_OR_RETURN(const EvaluationSums sums, model->Evaluate(buffer.batch(count)));
     total.Add(sums);
   }
   return total;

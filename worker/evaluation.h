@@ -1,4 +1,4 @@
-// Counts how many samples of a range a model gets right.
+// Evaluates a model on a range of samples.
 #ifndef RINGSIDE_WORKER_EVALUATION_H_
 #define RINGSIDE_WORKER_EVALUATION_H_
 
@@ -9,8 +9,9 @@
 
 namespace ringside {
 
-// Over the samples `range` of `data`, in batches of a fixed size: the same range gives the same
-// bits. Sums over ranks are for the caller. Errors are the model's.
+// Over the samples `range` of `data`, in batches of a size that depends on their shape alone: the
+// same range gives the same bits. Sums over ranks are for the caller. Errors are the model's and
+// the data set's.
 absl::StatusOr<EvaluationSums> EvaluateRange(Model* model, const Dataset& data,
                                              const ElementRange& range);
 

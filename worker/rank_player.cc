@@ -5,27 +5,27 @@
 #include <utility>
 
 #include "absl/memory/memory.h"
-#include "absl/strings/str_cat.h"
 #include "common/check.h"
 #include "common/element_range.h"
 #include "common/logging.h"
 #include "common/status_macros.h"
+#include "worker/data/sampler.h"
+#include "worker/models/dropout_seed.h"
 
 namespace ringside {
 
 absl::StatusOr<std::unique_ptr<RankPlayer>> RankPlayer::Create(Config config, const Dataset* data,
                                                                const BucketPlan* plan, Model* model,
                                                                absl::Span<float> parameters) {
-  if (config.accumulate < 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--accumulate=", config.accumulate, ": must be at least 1"));
-  }
-  RINGSIDE_ASSIGN_OR_RETURN(Sampler sampler,
-                            Sampler::Create(data->size(), config.global_batch_size, config.seed));
+  RINGSIDE_ASSIGN_OR_RETURN(
+      std::unique_ptr<BatchLoader> loader,
+      BatchLoader::Create({config.world_size, config.global_batch_size, config.seed,
+                           config.accumulate, config.ranks, config.data_threads},
+                          data));
   RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Arena> gradients,
                             Arena::Create(plan->total_elements(), config.gradient_placement));
-  auto player = absl::WrapUnique(new RankPlayer(std::move(config), data, plan, model,
-                                                std::move(sampler), std::move(gradients)));
+  auto player = absl::WrapUnique(
+      new RankPlayer(std::move(config), plan, model, std::move(loader), std::move(gradients)));
   RINGSIDE_RETURN_IF_ERROR(
       model->Bind(parameters, player->gradients_->span(), [self = player.get()](int parameter) {
         self->missing_.Ready(parameter);
@@ -35,45 +35,29 @@ absl::StatusOr<std::unique_ptr<RankPlayer>> RankPlayer::Create(Config config, co
   return player;
 }
 
-RankPlayer::RankPlayer(Config config, const Dataset* data, const BucketPlan* plan, Model* model,
-                       Sampler sampler, std::unique_ptr<Arena> gradients)
+RankPlayer::RankPlayer(Config config, const BucketPlan* plan, Model* model,
+                       std::unique_ptr<BatchLoader> loader, std::unique_ptr<Arena> gradients)
     : config_(std::move(config)),
-      data_(data),
       plan_(plan),
       model_(model),
+      loader_(std::move(loader)),
       gradients_(std::move(gradients)),
-      sampler_(std::move(sampler)),
       tracker_(*plan, [this](int bucket) { Submit(bucket); }),
-      missing_(plan->specs()) {
-  const int64_t batch = std::min(config_.global_batch_size, data->size());
-  const int64_t parts = int64_t{config_.world_size} * config_.accumulate;
-  const int64_t largest = (batch + parts - 1) / parts;
-  images_.resize(largest * data->image_elements());
-  labels_.resize(largest);
-}
+      missing_(plan->specs()) {}
 
 absl::StatusOr<RankPlayer::Turn> RankPlayer::Play(int64_t step, int rank, bool last) {
   RINGSIDE_CHECK(synchronizer_ != nullptr);
-  const Sampler::Share share = sampler_.ShareOf(step, config_.world_size, rank);
   Turn turn;
-  turn.epoch = share.epoch;
-  turn.global_samples = share.global_samples;
-  turn.samples = static_cast<int64_t>(share.indices.size());
   std::fill(gradients_->span().begin(), gradients_->span().end(), 0.0f);
   tracker_.Reset();
   missing_.Reset();
   step_ = step;
   rank_ = rank;
-  samples_ = turn.samples;
   after_backward_ = false;
-  // Parts without samples come last.
-  const int parts = static_cast<int>(std::min<int64_t>(config_.accumulate, turn.samples));
-  for (int part = 0; part < parts; ++part) {
-    const ElementRange range = Part({0, turn.samples}, parts, part);
-    RINGSIDE_RETURN_IF_ERROR(
-        PlayMicroBatch(share.indices.subspan(range.begin, range.length), part == parts - 1, &turn));
+  for (int part = 0; part < config_.accumulate; ++part) {
+    RINGSIDE_RETURN_IF_ERROR(PlayMicroBatch(part, &turn));
   }
-  const std::string line = rank == 0 && parts > 0 ? missing_.Line(step) : "";
+  const std::string line = rank == 0 && turn.samples > 0 ? missing_.Line(step) : "";
   if (!line.empty()) LogWarning(line);
   // A rank without samples submits zeros, and parameters that got no gradient leave buckets
   // unfilled.
@@ -82,23 +66,26 @@ absl::StatusOr<RankPlayer::Turn> RankPlayer::Play(int64_t step, int rank, bool l
   return turn;
 }
 
-absl::Status RankPlayer::PlayMicroBatch(absl::Span<const uint32_t> indices, bool last, Turn* turn) {
+absl::Status RankPlayer::PlayMicroBatch(int part, Turn* turn) {
   const absl::Duration start = config_.clock();
-  const auto samples = static_cast<int64_t>(indices.size());
-  const absl::Span<float> images =
-      absl::MakeSpan(images_).subspan(0, samples * data_->image_elements());
-  const absl::Span<int64_t> labels = absl::MakeSpan(labels_).subspan(0, samples);
-  data_->Fetch(indices, images, labels);
+  RINGSIDE_ASSIGN_OR_RETURN(BatchLoader::MicroBatch loaded, loader_->Get(step_, rank_, part));
+  turn->epoch = loaded.epoch;
+  turn->global_samples = loaded.global_samples;
+  turn->samples = loaded.rank_samples;
+  samples_ = loaded.rank_samples;
   const absl::Duration forward = config_.clock();
-  RINGSIDE_ASSIGN_OR_RETURN(const double loss, model_->Forward({images, labels}));
+  turn->data += forward - start;
+  if (loaded.samples == 0) return absl::OkStatus();
+  loaded.batch.dropout_seed = DropoutSeed(config_.seed, rank_, step_, part);
+  RINGSIDE_ASSIGN_OR_RETURN(const double loss, model_->Forward(loaded.batch));
   const absl::Duration backward = config_.clock();
-  submitting_ = last;
-  const absl::Status ended = model_->Backward(GradientWeight(samples, *turn));
+  // Parts without samples come last.
+  submitting_ = part + 1 == std::min<int64_t>(config_.accumulate, turn->samples);
+  const absl::Status ended = model_->Backward(GradientWeight(loaded.samples, *turn));
   submitting_ = false;
   RINGSIDE_RETURN_IF_ERROR(ended);
   const absl::Duration end = config_.clock();
-  turn->loss += LossWeight(samples, turn->global_samples) * loss;
-  turn->data += forward - start;
+  turn->loss += LossWeight(loaded.samples, turn->global_samples) * loss;
   turn->forward += backward - forward;
   turn->backward += end - backward;
   return absl::OkStatus();

@@ -17,8 +17,8 @@
 #include "absl/types/span.h"
 #include "common/arena.h"
 #include "common/bucket_plan.h"
+#include "worker/data/batch_loader.h"
 #include "worker/data/dataset.h"
-#include "worker/data/sampler.h"
 #include "worker/missing_gradients.h"
 #include "worker/models/bucket_tracker.h"
 #include "worker/models/model.h"
@@ -36,7 +36,9 @@ class RankPlayer {
   struct Config {
     int world_size = 1;
     int64_t global_batch_size = 1;  // of all ranks and all micro-batches
-    int64_t seed = 1;               // of shuffling
+    int64_t seed = 1;               // of shuffling and dropout
+    std::vector<int> ranks;         // that this player plays, in this order
+    int data_threads = 0;           // that load ahead; 0: Play loads
     // Micro-batches a step. Their gradients are added up and travel once, with the last.
     int accumulate = 1;
     Scale scale = Scale::kShareOfGlobalBatch;
@@ -51,15 +53,15 @@ class RankPlayer {
     int64_t epoch = 0;
     int64_t samples = 0;
     int64_t global_samples = 0;
-    double loss = 0;  // this rank's part of the mean over the global batch
-    absl::Duration data;
+    double loss = 0;      // this rank's part of the mean over the global batch
+    absl::Duration data;  // with data_threads, the wait for them
     absl::Duration forward;
     absl::Duration backward;
   };
 
   // Allocates gradients and batches, and binds the model to `parameters`. All pointers are borrowed
   // and must outlive the player. INVALID_ARGUMENT: an empty data set or batch, or the length of
-  // `parameters` is not the model's.
+  // `parameters` is not the model's, fewer than one micro-batch.
   static absl::StatusOr<std::unique_ptr<RankPlayer>> Create(Config config, const Dataset* data,
                                                             const BucketPlan* plan, Model* model,
                                                             absl::Span<float> parameters);
@@ -68,35 +70,32 @@ class RankPlayer {
   void Attach(GradientSynchronizer* synchronizer) { synchronizer_ = synchronizer; }
 
   // Submits every bucket of `rank`, in order. `last`: nobody in this process plays after it. The
-  // error is the model's.
+  // error is the model's or the data set's.
   absl::StatusOr<Turn> Play(int64_t step, int rank, bool last);
 
-  int64_t steps_per_epoch() const { return sampler_.steps_per_epoch(); }
+  int64_t steps_per_epoch() const { return loader_->steps_per_epoch(); }
   // Of the rank that was played last.
   const Arena& gradients() const { return *gradients_; }
 
  private:
-  RankPlayer(Config config, const Dataset* data, const BucketPlan* plan, Model* model,
-             Sampler sampler, std::unique_ptr<Arena> gradients);
+  RankPlayer(Config config, const BucketPlan* plan, Model* model,
+             std::unique_ptr<BatchLoader> loader, std::unique_ptr<Arena> gradients);
 
-  absl::Status PlayMicroBatch(absl::Span<const uint32_t> indices, bool last, Turn* turn);
+  absl::Status PlayMicroBatch(int part, Turn* turn);
   // Of a micro-batch's mean loss, in the rank's gradient.
   double GradientWeight(int64_t samples, const Turn& turn) const;
   void Submit(int bucket);
 
   // Constant after construction.
   const Config config_;
-  const Dataset* const data_;
   const BucketPlan* const plan_;
   Model* const model_;
+  const std::unique_ptr<BatchLoader> loader_;
   const std::unique_ptr<Arena> gradients_;
 
-  Sampler sampler_;
   BucketTracker tracker_;
   MissingGradients missing_;  // of rank 0, where it is played
   GradientSynchronizer* synchronizer_ = nullptr;
-  std::vector<float> images_;  // of the largest micro-batch
-  std::vector<int64_t> labels_;
   // Of the turn that is being played.
   int64_t step_ = 0;
   int rank_ = 0;

@@ -51,10 +51,13 @@ absl::StatusOr<std::unique_ptr<Trainer>> Trainer::Create(Config config, const Da
   RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Arena> parameters,
                             Arena::Create(plan->total_elements(), Arena::Placement::kHeap));
   std::vector<std::unique_ptr<RankPlayer>> players;
-  for (Model* model : models) {
+  for (size_t i = 0; i < models.size(); ++i) {
+    RankPlayer::Config own = config.player;
+    own.ranks = config.hosted_ranks;
+    if (models.size() > 1) own.ranks = {config.hosted_ranks[i]};
     RINGSIDE_ASSIGN_OR_RETURN(
         std::unique_ptr<RankPlayer> player,
-        RankPlayer::Create(config.player, data, plan, model, parameters->span()));
+        RankPlayer::Create(std::move(own), data, plan, models[i], parameters->span()));
     players.push_back(std::move(player));
   }
   RINGSIDE_ASSIGN_OR_RETURN(const int64_t total_steps,

@@ -30,7 +30,7 @@ namespace ringside {
 class Trainer {
  public:
   struct Config {
-    RankPlayer::Config player;
+    RankPlayer::Config player;      // its ranks are set by the trainer
     std::vector<int> hosted_ranks;  // ascending; played in this order
     // Exactly one of them is positive.
     int64_t steps = 0;

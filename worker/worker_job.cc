@@ -80,6 +80,7 @@ absl::Status WorkerJob::Prepare() {
   trainer.player.overlap = config_.job.overlap;
   trainer.player.gradient_placement = SynchronizerFactory::GradientPlacement(config_);
   trainer.player.clock = SteadyClock;
+  trainer.player.data_threads = config_.job.data_threads;
   trainer.hosted_ranks = config_.hosted_ranks();
   trainer.steps = config_.job.steps;
   trainer.epochs = config_.job.epochs;
@@ -88,10 +89,10 @@ absl::Status WorkerJob::Prepare() {
   };
   std::vector<Model*> models;
   for (const auto& model : workload_->models) models.push_back(model.get());
-  RINGSIDE_ASSIGN_OR_RETURN(trainer_, Trainer::Create(std::move(trainer), &workload_->training,
+  RINGSIDE_ASSIGN_OR_RETURN(trainer_, Trainer::Create(std::move(trainer), workload_->training.get(),
                                                       workload_->plan.get(), models));
   progress_.set_total_steps(trainer_->total_steps());
-  TrainingCheckpoints::Config checkpoints{config_.job, config_.rank, workload_->training.size(),
+  TrainingCheckpoints::Config checkpoints{config_.job, config_.rank, workload_->training->size(),
                                           trainer_->total_steps()};
   checkpoints.parameters = workload_->model()->Parameters();
   checkpoints.provenance = OwnProvenance();
@@ -179,7 +180,7 @@ absl::Status WorkerJob::TrainAndReport() {
     (*result_.mutable_process()->mutable_facts())["recoveries"] =
         absl::StrCat(client_->current_membership().recovery());
   }
-  if (workload_->test.has_value()) {
+  if (workload_->test != nullptr) {
     RINGSIDE_ASSIGN_OR_RETURN(*result_.mutable_evaluation(), Evaluate());
   }
   return Report();

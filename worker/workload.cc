@@ -6,6 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
+#include "worker/data/dataset_factory.h"
+#include "worker/data/mnist_dataset.h"
 #include "worker/models/model_factory.h"
 #include "worker/models/shapes_model.h"
 #include "worker/models/torch_runtime.h"
@@ -13,20 +15,31 @@
 namespace ringside {
 namespace {
 
-// As many samples as MNIST, with nothing in them but labels, of which the model makes gradients.
-absl::StatusOr<Dataset> MakeShapesDataset(const JobConfig& job) {
+// As many samples as MNIST, with nothing in them but labels, of which the model makes gradients. It
+// is never right or wrong, so there is no test set.
+absl::StatusOr<Datasets> MakeShapesDatasets(const JobConfig& job) {
   constexpr int64_t kSamples = 60000;
+  constexpr uint64_t kClasses = 10;
   std::mt19937_64 generator(static_cast<uint64_t>(job.seed));
   std::vector<uint8_t> labels(kSamples);
-  for (uint8_t& label : labels) label = static_cast<uint8_t>(generator() % Dataset::kClasses);
-  return Dataset::Create("--model=shapes", 1, 1, std::vector<uint8_t>(kSamples), std::move(labels));
+  for (uint8_t& label : labels) label = static_cast<uint8_t>(generator() % kClasses);
+  Datasets datasets;
+  RINGSIDE_ASSIGN_OR_RETURN(
+      datasets.training,
+      MakeMnist("--model=shapes", 1, 1, std::vector<uint8_t>(kSamples), std::move(labels)));
+  return datasets;
 }
 
-absl::StatusOr<Dataset> LoadDataset(const JobConfig& job, Split split) {
-  if (job.model == "shapes") return MakeShapesDataset(job);
-  if (job.dataset == "mnist") return Dataset::LoadMnist(job.data_dir, split);
-  return absl::InvalidArgumentError(
-      absl::StrCat("--dataset=", job.dataset, ": must be one of mnist"));
+absl::StatusOr<Datasets> LoadDatasetsOf(const JobConfig& job) {
+  if (job.model == "shapes") return MakeShapesDatasets(job);
+  DatasetConfig config;
+  config.name = job.dataset_name();
+  config.folder = job.data_dir;
+  config.arguments = job.dataset_args;
+  config.model = job.model;
+  config.seed = job.seed;
+  config.with_test = job.evaluate;
+  return LoadDatasets(config);
 }
 
 absl::StatusOr<std::unique_ptr<Model>> MakeModel(const JobConfig& job, const Dataset& training) {
@@ -35,8 +48,7 @@ absl::StatusOr<std::unique_ptr<Model>> MakeModel(const JobConfig& job, const Dat
   config.name = job.model;
   config.arguments = job.model_args;
   config.hidden = job.hidden;
-  config.sample =
-      SampleShape::Image(/*channels=*/1, training.rows(), training.columns(), Dataset::kClasses);
+  config.sample = training.sample_shape();
   config.seed = job.seed;
   return CreateModel(config);
 }
@@ -44,15 +56,11 @@ absl::StatusOr<std::unique_ptr<Model>> MakeModel(const JobConfig& job, const Dat
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Workload>> Workload::Load(const JobConfig& job) {
-  RINGSIDE_ASSIGN_OR_RETURN(Dataset training, LoadDataset(job, Split::kTraining));
-  absl::optional<Dataset> test;
-  if (job.evaluate && job.model != "shapes") {  // which is never right or wrong
-    RINGSIDE_ASSIGN_OR_RETURN(test, LoadDataset(job, Split::kTest));
-  }
+  RINGSIDE_ASSIGN_OR_RETURN(Datasets data, LoadDatasetsOf(job));
   RINGSIDE_ASSIGN_OR_RETURN(auto facts, ConfigureTorch(job.threads));
   std::vector<std::unique_ptr<Model>> models(job.plays_at_once() ? job.workers : 1);
   for (std::unique_ptr<Model>& model : models) {
-    RINGSIDE_ASSIGN_OR_RETURN(model, MakeModel(job, training));
+    RINGSIDE_ASSIGN_OR_RETURN(model, MakeModel(job, *data.training));
   }
   RINGSIDE_ASSIGN_OR_RETURN(
       BucketPlan plan,
@@ -62,9 +70,9 @@ absl::StatusOr<std::unique_ptr<Workload>> Workload::Load(const JobConfig& job) {
                                                    ": must be at most ", plan.total_elements(),
                                                    ", the number of elements of the model"));
   }
-  return std::make_unique<Workload>(
-      Workload{std::move(training), std::move(test), std::move(models),
-               std::make_unique<const BucketPlan>(std::move(plan)), std::move(facts)});
+  return std::make_unique<Workload>(Workload{
+      std::move(data.training), std::move(data.test), std::move(data.shared_settings),
+      std::move(models), std::make_unique<const BucketPlan>(std::move(plan)), std::move(facts)});
 }
 
 void DescribeWorkload(const JobConfig& job, const Workload& workload, JoinRequest* request) {
@@ -72,7 +80,10 @@ void DescribeWorkload(const JobConfig& job, const Workload& workload, JoinReques
     (*request->mutable_settings())[name] = value;
   }
   (*request->mutable_settings())["bucket_plan_sha256"] = workload.plan->hash();
-  (*request->mutable_settings())["training_samples"] = absl::StrCat(workload.training.size());
+  (*request->mutable_settings())["training_samples"] = absl::StrCat(workload.training->size());
+  for (const auto& [name, value] : workload.data_settings) {
+    (*request->mutable_settings())[name] = value;
+  }
   for (const ParameterSpec& spec : workload.model()->Parameters()) {
     ParameterDescription* parameter = request->add_parameters();
     parameter->set_name(spec.name);

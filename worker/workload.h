@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/types/optional.h"
 #include "common/bucket_plan.h"
 #include "common/config/job_config.h"
 #include "coordinator.pb.h"
@@ -19,11 +18,13 @@
 namespace ringside {
 
 struct Workload {
-  Dataset training;
-  absl::optional<Dataset> test;  // where the job evaluates
+  std::unique_ptr<const Dataset> training;
+  std::unique_ptr<const Dataset> test;  // where the job evaluates, else null
+  // Of the data, what all workers must have in common beside the job's settings.
+  std::map<std::string, std::string> data_settings;
   // One, or one for each rank where they are played at once.
   std::vector<std::unique_ptr<Model>> models;
-  // At a fixed address, because the trainer refers to it and to `training`.
+  // At a fixed address, because the trainer refers to it.
   std::unique_ptr<const BucketPlan> plan;
   std::map<std::string, std::string> facts;  // of LibTorch and BLAS
 
@@ -36,8 +37,8 @@ struct Workload {
 };
 
 // What this worker must have in common with the others, for the coordinator to compare: the job's
-// shared settings, the hash of the bucket plan, the number of training samples, and the list of
-// parameters.
+// shared settings, the hash of the bucket plan, the number of training samples and what else must
+// agree of the data, and the list of parameters.
 void DescribeWorkload(const JobConfig& job, const Workload& workload, JoinRequest* request);
 
 }  // namespace ringside

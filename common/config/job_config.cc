@@ -14,6 +14,7 @@ namespace {
 
 // A slip of the keyboard must not bring a machine down.
 constexpr int kMaxProcessesPerRole = 1024;
+constexpr int kMaxDataThreads = 256;
 
 absl::Status RequireKnown(absl::string_view flag, const std::string& value,
                           const std::vector<std::string>& known) {
@@ -171,7 +172,8 @@ const std::vector<std::string>& KnownModels() {
 }
 
 const std::vector<std::string>& KnownDatasets() {
-  static const auto* known = new std::vector<std::string>{"mnist"};
+  static const auto* known = new std::vector<std::string>{"mnist", "cifar10", "image_folder", "voc",
+                                                          "imdb",  "text",    "synthetic"};
   return *known;
 }
 
@@ -206,7 +208,8 @@ absl::Status JobConfig::Validate() const {
   RINGSIDE_RETURN_IF_ERROR(RequireKnown("malloc", malloc, {"tuned", "stock"}));
   RINGSIDE_RETURN_IF_ERROR(RequireKnown("model", model, KnownModels()));
   for (int64_t width : hidden) RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("hidden", width, 1));
-  RINGSIDE_RETURN_IF_ERROR(RequireKnown("dataset", dataset, KnownDatasets()));
+  RINGSIDE_RETURN_IF_ERROR(RequireKnown("dataset", dataset_name(), KnownDatasets()));
+  RINGSIDE_RETURN_IF_ERROR(RequireBetween("data_threads", data_threads, 0, kMaxDataThreads));
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("batch_size", batch_size, 1));
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("accumulate", accumulate, 1));
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("steps", steps, 0));
@@ -227,6 +230,11 @@ absl::Status JobConfig::Validate() const {
   RINGSIDE_RETURN_IF_ERROR(RequirePositive("join_timeout", join_timeout));
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("restart_shards", restart_shards, 0));
   return absl::OkStatus();
+}
+
+std::string JobConfig::dataset_name() const {
+  if (!dataset.empty()) return dataset;
+  return model == "mlp" || model == "lenet" ? "mnist" : "synthetic";
 }
 
 OptimizerConfig JobConfig::scaled_optimizer() const {
@@ -303,7 +311,9 @@ std::map<std::string, std::string> JobConfig::SharedSettings() const {
       {"model", model},
       {"model_args", model_args},
       {"hidden", absl::StrJoin(hidden, ",")},
-      {"dataset", dataset},
+      {"dataset", dataset_name()},
+      {"dataset_args", dataset_args},
+      {"data_threads", absl::StrCat(data_threads)},
       {"batch_size", absl::StrCat(batch_size)},
       {"accumulate", absl::StrCat(accumulate)},
       {"steps", absl::StrCat(steps)},

@@ -51,11 +51,15 @@ struct JobConfig {
   std::string model = "mlp";                 // one of KnownModels()
   std::string model_args;                    // key=value,...; worker/models/model_factory.h
   std::vector<int64_t> hidden = {256, 128};  // hidden layers of the mlp
-  std::string dataset = "mnist";
+  // mnist, cifar10, image_folder, voc, imdb, text, synthetic; as told: dataset_name() is what to
+  // use
+  std::string dataset;
   std::string data_dir = "data/mnist10k";
-  int batch_size = 32;  // per rank and micro-batch
-  int accumulate = 1;   // micro-batches a step; their gradients travel once
-  int64_t steps = 0;    // exactly one of steps and epochs is positive
+  std::string dataset_args;  // key=value,...; worker/data/dataset_factory.h tells the keys
+  int data_threads = 0;      // a rank, that load batches ahead; 0: the training thread loads
+  int batch_size = 32;       // per rank and micro-batch
+  int accumulate = 1;        // micro-batches a step; their gradients travel once
+  int64_t steps = 0;         // exactly one of steps and epochs is positive
   int64_t epochs = 0;
   int64_t seed = 1;
   OptimizerConfig optimizer;          // as told; scaled_optimizer() is what to use
@@ -105,6 +109,9 @@ struct JobConfig {
   bool plays_at_once() const { return strategy == "data_parallel"; }
   // Processes that run workers.
   int worker_processes() const { return is_one_process() ? 1 : workers; }
+  // --dataset or, where none is told, mnist for the models that suit it (a part of it comes with
+  // this program) and synthetic for all others, so that every model can be tried at once.
+  std::string dataset_name() const;
   // REQUIRES: validated. The optimizer with the rate that --lr_scaling makes of --learning_rate, on
   // workers and shards alike.
   OptimizerConfig scaled_optimizer() const;

@@ -94,7 +94,15 @@ ABSL_FLAG(
     "file=PATH (a name and extents a line), compute_ms=X, compute=sleep|spin, seed=N");
 ABSL_FLAG(std::vector<std::string>, hidden, Texts(Defaults().hidden),
           "widths of the hidden layers of the mlp, e.g. 256,128");
-ABSL_FLAG(std::string, dataset, Defaults().dataset, "mnist");
+ABSL_FLAG(
+    std::string, dataset, Defaults().dataset,
+    "mnist, cifar10, image_folder, voc, imdb, text or synthetic (which needs no files); empty: "
+    "mnist for mlp and lenet, synthetic for all other models");
+ABSL_FLAG(std::string, dataset_args, Defaults().dataset_args,
+          "sizes of the samples, key=value,...: rows and columns (image_folder, voc), length "
+          "(text, imdb), vocabulary (imdb); of synthetic all that there are, and samples");
+ABSL_FLAG(int, data_threads, Defaults().data_threads,
+          "threads a rank that load batches ahead; 0: the training thread loads");
 ABSL_FLAG(std::string, data_dir, Defaults().data_dir, "folder with the data files");
 ABSL_FLAG(int, batch_size, Defaults().batch_size,
           "samples per rank and step, or per micro-batch with --accumulate");
@@ -268,6 +276,8 @@ absl::StatusOr<JobConfig> JobConfigFromFlags(int workers) {
   RINGSIDE_ASSIGN_OR_RETURN(config.hidden, Numbers<int64_t>("hidden", absl::GetFlag(FLAGS_hidden)));
   config.dataset = absl::GetFlag(FLAGS_dataset);
   config.data_dir = absl::GetFlag(FLAGS_data_dir);
+  config.dataset_args = absl::GetFlag(FLAGS_dataset_args);
+  config.data_threads = absl::GetFlag(FLAGS_data_threads);
   config.batch_size = absl::GetFlag(FLAGS_batch_size);
   config.accumulate = absl::GetFlag(FLAGS_accumulate);
   config.steps = absl::GetFlag(FLAGS_steps);

@@ -30,6 +30,7 @@ class LinearModel final : public Model {
   absl::StatusOr<double> Forward(const Batch& batch) override {
     if (!fail_forward.ok()) return fail_forward;
     batch_ = batch;
+    dropout_seeds.push_back(batch.dropout_seed);
     double loss = 0;
     for (int64_t i = 0; i < batch.size(); ++i) loss += 0.5 * Error(i) * Error(i);
     return loss / static_cast<double>(batch.size());
@@ -56,6 +57,7 @@ class LinearModel final : public Model {
 
   absl::StatusOr<EvaluationSums> Evaluate(const Batch& batch) override {
     batch_ = batch;
+    evaluated.push_back(batch.size());
     EvaluationSums sums;
     sums.samples = batch.size();
     for (int64_t i = 0; i < batch.size(); ++i) {
@@ -68,6 +70,8 @@ class LinearModel final : public Model {
   absl::Status fail_forward;
   bool in_backward = false;
   int backwards = 0;
+  std::vector<uint64_t> dropout_seeds;  // of each Forward
+  std::vector<int64_t> evaluated;       // samples of each Evaluate
 
  private:
   double Error(int64_t sample) const {

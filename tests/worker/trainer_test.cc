@@ -11,8 +11,9 @@
 
 #include "common/mutex.h"
 #include "common/sha256.h"
+#include "tests/worker/linear_data.h"
 #include "tests/worker/linear_model.h"
-#include "worker/evaluation.h"
+#include "worker/models/dropout_seed.h"
 #include "worker/synchronizers/local_summer.h"
 #include "worker/synchronizers/synchronous_update.h"
 
@@ -20,20 +21,6 @@ namespace ringside {
 namespace {
 
 using ::testing::HasSubstr;
-
-constexpr int64_t kPixels = 4;
-
-Dataset MakeDataset(int64_t samples) {
-  std::vector<uint8_t> pixels;
-  std::vector<uint8_t> labels;
-  for (int64_t i = 0; i < samples; ++i) {
-    labels.push_back(static_cast<uint8_t>(i % 10));
-    for (int64_t k = 0; k < kPixels; ++k) pixels.push_back(static_cast<uint8_t>(25 * (i % 10) + k));
-  }
-  auto dataset = Dataset::Create("test", 2, 2, std::move(pixels), std::move(labels));
-  EXPECT_TRUE(dataset.ok()) << dataset.status();
-  return *dataset;
-}
 
 std::vector<int> Ranks(int world) {
   std::vector<int> ranks(world);
@@ -44,8 +31,9 @@ std::vector<int> Ranks(int world) {
 // Everything that `local` needs to train the linear model.
 struct LocalRun {
   explicit LocalRun(int world_size, int64_t samples, int64_t global_batch, int64_t steps,
-                    int64_t epochs = 0, bool overlap = true, int accumulate = 1)
-      : dataset(MakeDataset(samples)), model(kPixels) {
+                    int64_t epochs = 0, bool overlap = true, int accumulate = 1,
+                    int data_threads = 0)
+      : dataset(MakeLinearDataset(samples)), model(kLinearPixels) {
     plan = std::make_unique<BucketPlan>(*BucketPlan::Create(model.Parameters(), 4, 4));
     Trainer::Config config;
     config.player.world_size = world_size;
@@ -55,9 +43,10 @@ struct LocalRun {
     config.epochs = epochs;
     config.player.overlap = overlap;
     config.player.accumulate = accumulate;
+    config.player.data_threads = data_threads;
     config.player.gradient_placement = Arena::Placement::kShared;
     config.player.clock = [this] { return absl::Milliseconds(ticks++); };
-    trainer = *Trainer::Create(std::move(config), &dataset, plan.get(), {&model});
+    trainer = *Trainer::Create(std::move(config), dataset.get(), plan.get(), {&model});
     OptimizerConfig sgd;
     sgd.learning_rate = 0.02;
     synchronizer = *SynchronousUpdate::Create(
@@ -74,7 +63,7 @@ struct LocalRun {
   }
 
   int ticks = 0;
-  Dataset dataset;
+  std::unique_ptr<const Dataset> dataset;
   LinearModel model;
   std::unique_ptr<BucketPlan> plan;
   std::unique_ptr<Trainer> trainer;
@@ -221,7 +210,7 @@ TEST(TrainerTest, TheRecordHoldsWhatTheSynchronizerSays) {
 TEST(TrainerTest, GradientsLieWhereTheyAreWanted) {
   LocalRun run(1, 3, 3, 1);
   EXPECT_EQ(run.trainer->gradients().placement(), Arena::Placement::kShared);
-  EXPECT_EQ(run.trainer->gradients().span().size(), kPixels + 1u);
+  EXPECT_EQ(run.trainer->gradients().span().size(), kLinearPixels + 1u);
 }
 
 TEST(TrainerTest, ARankWithoutSamplesSubmitsZeros) {
@@ -276,11 +265,11 @@ TEST(TrainerTest, StepsAreRunAgainWhereTheSynchronizerHasGoneBack) {
 }
 
 TEST(TrainerTest, RefusesBadConfigurations) {
-  const Dataset dataset = MakeDataset(3);
-  LinearModel model(kPixels);
+  const auto dataset = MakeLinearDataset(3);
+  LinearModel model(kLinearPixels);
   const BucketPlan plan = *BucketPlan::Create(model.Parameters(), 4, 4);
   const auto refusal = [&](const Trainer::Config& refused) {
-    const auto trainer = Trainer::Create(refused, &dataset, &plan, {&model});
+    const auto trainer = Trainer::Create(refused, dataset.get(), &plan, {&model});
     EXPECT_EQ(trainer.status().code(), absl::StatusCode::kInvalidArgument);
     return std::string(trainer.status().message());
   };
@@ -300,12 +289,12 @@ TEST(TrainerTest, RefusesBadConfigurations) {
   Trainer::Config no_batch = config({0}, 1, 1, 0);
   no_batch.player.accumulate = 0;
   EXPECT_THAT(refusal(no_batch), HasSubstr("--accumulate=0: must be at least 1"));
-  LinearModel other(kPixels);
-  EXPECT_THAT(
-      std::string(Trainer::Create(config({0, 1, 2}, 1, 1, 0), &dataset, &plan, {&model, &other})
-                      .status()
-                      .message()),
-      HasSubstr("2 models for 3 ranks"));
+  LinearModel other(kLinearPixels);
+  EXPECT_THAT(std::string(Trainer::Create(config({0, 1, 2}, 1, 1, 0), dataset.get(), &plan,
+                                          {&model, &other})
+                              .status()
+                              .message()),
+              HasSubstr("2 models for 3 ranks"));
 }
 
 TEST(TrainerTest, MicroBatchesAddUpToOneBatch) {
@@ -320,6 +309,51 @@ TEST(TrainerTest, MicroBatchesAddUpToOneBatch) {
   }
   for (size_t i = 0; i < whole.trainer->parameters().size(); ++i) {
     EXPECT_NEAR(whole.trainer->parameters()[i], parts.trainer->parameters()[i], 1e-5);
+  }
+}
+
+TEST(TrainerTest, LoadingAheadChangesNoBit) {
+  LocalRun alone(3, 50, 12, 20, 0, true, /*accumulate=*/2);
+  LocalRun ahead(3, 50, 12, 20, 0, true, /*accumulate=*/2, /*data_threads=*/2);
+  ASSERT_TRUE(alone.Run().ok());
+  ASSERT_TRUE(ahead.Run().ok());
+  EXPECT_EQ(Sha256Hex(ahead.trainer->parameters()), Sha256Hex(alone.trainer->parameters()));
+}
+
+TEST(TrainerTest, DropoutDrawsDifferByRankStepAndMicroBatch) {
+  LocalRun run(2, 8, 8, 1, 0, true, /*accumulate=*/2);
+  ASSERT_TRUE(run.Run().ok());
+  EXPECT_EQ(run.model.dropout_seeds,
+            (std::vector<uint64_t>{DropoutSeed(1, 0, 1, 0), DropoutSeed(1, 0, 1, 1),
+                                   DropoutSeed(1, 1, 1, 0), DropoutSeed(1, 1, 1, 1)}));
+}
+
+// Its files were there when it was made.
+class VanishingDataset final : public Dataset {
+ public:
+  VanishingDataset() : Dataset(3, SampleShape::Image(1, 2, 2, 10)) {}
+
+ private:
+  absl::Status FetchSample(int64_t, const SampleSpans&) const override {
+    return absl::NotFoundError("a.png: gone");
+  }
+};
+
+TEST(TrainerTest, AnErrorOfTheDataEndsTheRun) {
+  const VanishingDataset dataset;
+  LinearModel model(kLinearPixels);
+  const BucketPlan plan = *BucketPlan::Create(model.Parameters(), 4, 4);
+  for (int data_threads : {0, 2}) {
+    Trainer::Config config;
+    config.hosted_ranks = {0};
+    config.steps = 2;
+    config.player.data_threads = data_threads;
+    config.player.clock = [] { return absl::ZeroDuration(); };
+    const auto trainer = *Trainer::Create(std::move(config), &dataset, &plan, {&model});
+    RecordingSynchronizer nobody;
+    ASSERT_TRUE(trainer->Start(&nobody).ok());
+    EXPECT_EQ(trainer->Run([](const StepRecord&) { return absl::OkStatus(); }),
+              absl::NotFoundError("a.png: gone"));
   }
 }
 
@@ -339,8 +373,9 @@ TEST(TrainerTest, RanksThatPlayAtOnceGiveTheBitsOfRanksInTurn) {
   LocalRun in_turn(3, 50, 12, 20, 0, true, /*accumulate=*/2);
   ASSERT_TRUE(in_turn.Run().ok());
 
-  const Dataset dataset = MakeDataset(50);
-  LinearModel models[3] = {LinearModel(kPixels), LinearModel(kPixels), LinearModel(kPixels)};
+  const auto dataset = MakeLinearDataset(50);
+  LinearModel models[3] = {LinearModel(kLinearPixels), LinearModel(kLinearPixels),
+                           LinearModel(kLinearPixels)};
   const BucketPlan plan = *BucketPlan::Create(models[0].Parameters(), 4, 4);
   Trainer::Config config;
   config.player.world_size = 3;
@@ -355,7 +390,7 @@ TEST(TrainerTest, RanksThatPlayAtOnceGiveTheBitsOfRanksInTurn) {
     return absl::OkStatus();
   };
   const auto trainer =
-      *Trainer::Create(config, &dataset, &plan, {&models[0], &models[1], &models[2]});
+      *Trainer::Create(config, dataset.get(), &plan, {&models[0], &models[1], &models[2]});
   EXPECT_EQ(set_up, 3);
   OptimizerConfig sgd;
   sgd.learning_rate = 0.02;
@@ -377,33 +412,11 @@ TEST(TrainerTest, RanksThatPlayAtOnceGiveTheBitsOfRanksInTurn) {
   Trainer::Config again = config;
   again.steps = 1;
   const auto failing =
-      *Trainer::Create(again, &dataset, &plan, {&models[0], &models[1], &models[2]});
+      *Trainer::Create(again, dataset.get(), &plan, {&models[0], &models[1], &models[2]});
   RecordingSynchronizer nobody;
   ASSERT_TRUE(failing->Start(&nobody).ok());
   EXPECT_EQ(failing->Run([](const StepRecord&) { return absl::OkStatus(); }),
             absl::InternalError("forward of rank 1: no"));
-}
-
-TEST(EvaluationTest, RangesAddUpToTheWhole) {
-  const Dataset dataset = MakeDataset(777);
-  LinearModel model(kPixels);
-  std::vector<float> parameters(kPixels + 1), gradients(kPixels + 1);
-  ASSERT_TRUE(model.Bind(absl::MakeSpan(parameters), absl::MakeSpan(gradients), nullptr).ok());
-  const auto whole = EvaluateRange(&model, dataset, {0, 777});
-  ASSERT_TRUE(whole.ok());
-  EXPECT_EQ(whole->samples, 777);
-  EvaluationSums total;
-  for (int rank = 0; rank < 4; ++rank) {
-    const auto part = EvaluateRange(&model, dataset, Part({0, 777}, 4, rank));
-    ASSERT_TRUE(part.ok());
-    total.correct += part->correct;
-    total.samples += part->samples;
-    total.loss += part->loss;
-  }
-  EXPECT_EQ(total.samples, 777);
-  EXPECT_EQ(total.correct, whole->correct);
-  EXPECT_NEAR(total.loss, whole->loss, 1e-6 * whole->loss);
-  EXPECT_EQ(EvaluateRange(&model, dataset, {5, 0})->samples, 0);
 }
 
 }  // namespace

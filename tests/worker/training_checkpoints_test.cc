@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/sha256.h"
+#include "tests/worker/linear_data.h"
 #include "tests/worker/linear_model.h"
 #include "worker/synchronizers/local_summer.h"
 #include "worker/synchronizers/synchronous_update.h"
@@ -25,18 +26,8 @@ namespace fs = std::filesystem;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
-constexpr int64_t kPixels = 4;
 constexpr int64_t kSamples = 50;
 constexpr int64_t kSteps = 40;
-
-Dataset MakeDataset() {
-  std::vector<uint8_t> pixels, labels;
-  for (int64_t i = 0; i < kSamples; ++i) {
-    labels.push_back(static_cast<uint8_t>(i % 10));
-    for (int64_t k = 0; k < kPixels; ++k) pixels.push_back(static_cast<uint8_t>(25 * (i % 10) + k));
-  }
-  return *Dataset::Create("test", 2, 2, std::move(pixels), std::move(labels));
-}
 
 std::vector<int> Ranks(int world) {
   std::vector<int> ranks(world);
@@ -49,8 +40,8 @@ class Training {
  public:
   explicit Training(const JobConfig& job)
       : job_(job),
-        dataset_(MakeDataset()),
-        model_(kPixels),
+        dataset_(MakeLinearDataset(kSamples)),
+        model_(kLinearPixels),
         plan_(*BucketPlan::Create(model_.Parameters(), 4, 4)) {
     Trainer::Config config;
     config.player.world_size = job.workers;
@@ -59,7 +50,7 @@ class Training {
     config.player.seed = job.seed;
     config.steps = job.steps;
     config.player.clock = [] { return absl::ZeroDuration(); };
-    trainer_ = *Trainer::Create(std::move(config), &dataset_, &plan_, {&model_});
+    trainer_ = *Trainer::Create(std::move(config), dataset_.get(), &plan_, {&model_});
   }
 
   absl::Status Run() {
@@ -101,7 +92,7 @@ class Training {
 
  private:
   const JobConfig job_;
-  Dataset dataset_;
+  std::unique_ptr<const Dataset> dataset_;
   LinearModel model_;
   BucketPlan plan_;
   std::unique_ptr<Trainer> trainer_;
@@ -236,7 +227,7 @@ TEST_F(TrainingCheckpointsTest, RanksBesideTheFirstReadButDoNotWrite) {
   ASSERT_TRUE(Training(job).Run().ok());
   job.steps = 60;
   job.resume = "latest";
-  LinearModel model(kPixels);
+  LinearModel model(kLinearPixels);
   const BucketPlan plan = *BucketPlan::Create(model.Parameters(), 4, 4);
   TrainingCheckpoints::Config config{job, 1, kSamples, 60};
   config.parameters = model.Parameters();

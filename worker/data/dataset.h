@@ -1,52 +1,51 @@
-// A labelled set of images, held in memory as bytes and turned into normalised floats a batch at a
-// time.
+// A labelled set of samples, from which batches are fetched.
 //
-// Immutable after loading, so safe to share between threads.
+// What the files hold is kept in memory as compactly as they have it, or read when it is fetched
+// where it would not fit; samples become floats or tokens a batch at a time. Immutable after
+// loading, so safe to share between threads.
 #ifndef RINGSIDE_WORKER_DATA_DATASET_H_
 #define RINGSIDE_WORKER_DATA_DATASET_H_
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "worker/models/batch.h"
 
 namespace ringside {
 
 enum class Split { kTraining, kTest };
 
+// Where samples are written to, one after another; owned by the caller. Of images and tokens, the
+// one that the samples do not have is empty.
+struct SampleSpans {
+  absl::Span<float> images;
+  absl::Span<int64_t> tokens;
+  absl::Span<int64_t> labels;
+};
+
 class Dataset {
  public:
-  static constexpr int64_t kClasses = 10;
+  virtual ~Dataset() = default;
 
-  // MNIST under its own file names (train-images-idx3-ubyte, ..., with or without .gz), the full
-  // set or any subset. NOT_FOUND: a file is missing; says which files the folder should hold.
-  // INVALID_ARGUMENT: a file cannot be read as what it should be, no images, images that are not
-  // 28x28, a label count that differs from the image count, a label above 9.
-  static absl::StatusOr<Dataset> LoadMnist(const std::string& folder, Split split);
-  // From memory; the same checks, but for the size of the images. `name` appears in errors.
-  static absl::StatusOr<Dataset> Create(const std::string& name, int64_t rows, int64_t columns,
-                                        std::vector<uint8_t> pixels, std::vector<uint8_t> labels);
+  int64_t size() const { return size_; }
+  const SampleShape& sample_shape() const { return shape_; }
 
-  int64_t size() const { return static_cast<int64_t>(labels_.size()); }
-  int64_t rows() const { return rows_; }
-  int64_t columns() const { return columns_; }
-  int64_t image_elements() const { return rows_ * columns_; }
+  // Writes the samples at `indices`, each less than size(), in this order. `out` has
+  // sample_shape().input_elements() and label_elements() a sample. A sample is the same bits
+  // whenever and wherever it is fetched. INVALID_ARGUMENT, naming the file: a file that is read
+  // only now is damaged. NOT_FOUND: it is gone.
+  absl::Status Fetch(absl::Span<const uint32_t> indices, const SampleSpans& out) const;
 
-  // Writes the images at `indices`, one after another, as (pixel / 255 - mean) / deviation with
-  // MNIST's mean and standard deviation, and their labels. `images` has indices.size() *
-  // image_elements(), `labels` indices.size() elements.
-  void Fetch(absl::Span<const uint32_t> indices, absl::Span<float> images,
-             absl::Span<int64_t> labels) const;
+ protected:
+  Dataset(int64_t size, const SampleShape& shape) : size_(size), shape_(shape) {}
 
  private:
-  Dataset() = default;
+  // `out` has room for exactly one sample.
+  virtual absl::Status FetchSample(int64_t index, const SampleSpans& out) const = 0;
 
-  int64_t rows_ = 0;
-  int64_t columns_ = 0;
-  std::vector<uint8_t> pixels_;
-  std::vector<uint8_t> labels_;
+  const int64_t size_;
+  const SampleShape shape_;
 };
 
 }  // namespace ringside

@@ -1,7 +1,4 @@
-// The sizes of a model as --model_args gives them, "key=value,key=value". A value may be a list:
-// what has no '=' goes on with the key before, as in "hidden=256,128,classes=10".
-//
-// A model names the keys it has, one call each, and then asks Finish whether all was well:
+// The sizes of a model as --model_args gives them. A model names the keys it has:
 //
 //   int64_t classes = 10;
 //   ModelArguments arguments("resnet18", text);
@@ -12,44 +9,17 @@
 #ifndef RINGSIDE_WORKER_MODELS_MODEL_ARGUMENTS_H_
 #define RINGSIDE_WORKER_MODELS_MODEL_ARGUMENTS_H_
 
-#include <cstdint>
-#include <map>
-#include <string>
-#include <vector>
-
-#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "common/key_value_arguments.h"
 
 namespace ringside {
 
-class ModelArguments {
+class ModelArguments : public KeyValueArguments {
  public:
   // `model` appears in errors.
-  ModelArguments(absl::string_view model, absl::string_view text);
-
-  // Each overwrites `*value`, the default, where the key is given. An integer must be at least
-  // `least`, a number finite and at least `least`, a probability in [0, 1), each number of a list
-  // at least `least`, a choice one of `choices`; an empty list is "key=".
-  void Integer(absl::string_view key, int64_t least, int64_t* value);
-  void Number(absl::string_view key, double least, double* value);
-  void Text(absl::string_view key, std::string* value);
-  void Choice(absl::string_view key, const std::vector<std::string>& choices, std::string* value);
-  void Probability(absl::string_view key, double* value);
-  void Integers(absl::string_view key, int64_t least, std::vector<int64_t>* values);
-
-  // INVALID_ARGUMENT: the first of a text that begins without a key, a key that is given twice, a
-  // bad value, a key that nobody asked for. Names the key, the model and the keys there are.
-  absl::Status Finish() const;
-
- private:
-  // Where the key is given, returns its value and marks it as known.
-  const std::string* Take(absl::string_view key);
-  void Fail(absl::string_view key, absl::string_view value, absl::string_view problem);
-
-  const std::string model_;
-  std::map<std::string, std::string> given_;
-  std::vector<std::string> known_;
-  std::string first_problem_;
+  ModelArguments(absl::string_view model, absl::string_view text)
+      : KeyValueArguments("model_args", absl::StrCat("--model=", model), text) {}
 };
 
 }  // namespace ringside

@@ -33,7 +33,10 @@ TEST(JobConfigTest, EveryErrorNamesFlagValueAndWhatIsAllowed) {
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.model = "vgg"; }),
             "--model=vgg: must be one of mlp, lenet, resnet18, resnet50, resnet101, vgg16, "
             "deeplabv3_resnet101, transformer, gpt, shapes");
-  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.dataset = "x"; }), "--dataset=x: must be one of mnist");
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.dataset = "x"; }),
+            "--dataset=x: must be one of mnist, cifar10, image_folder, voc, imdb, text, synthetic");
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.data_threads = -1; }),
+            "--data_threads=-1: must be at least 0 and at most 256");
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.workers = 0; }),
             "--workers=0: must be at least 1 and at most 1024");
   EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.ps_shards = -1; }),
@@ -53,6 +56,17 @@ TEST(JobConfigTest, EveryErrorNamesFlagValueAndWhatIsAllowed) {
               HasSubstr("--restart_shards=-1"));
   EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.hidden = {16, 0}; }), HasSubstr("--hidden=0"));
   EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.optimizer.name = "lion"; }), HasSubstr("lion"));
+}
+
+TEST(JobConfigTest, EveryModelHasDataWhenNoneIsTold) {
+  JobConfig config = Valid();
+  config.model = "lenet";
+  EXPECT_EQ(config.dataset_name(), "mnist");
+  config.model = "gpt";
+  EXPECT_EQ(config.dataset_name(), "synthetic");
+  EXPECT_EQ(config.SharedSettings()["dataset"], "synthetic");
+  config.dataset = "text";
+  EXPECT_EQ(config.dataset_name(), "text");
 }
 
 TEST(JobConfigTest, ACosineKnowsItsTotal) {

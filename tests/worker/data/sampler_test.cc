@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <random>
+#include <set>
 
 namespace ringside {
 namespace {
@@ -40,6 +42,58 @@ TEST(SamplerTest, EverySampleOncePerEpochForAnyWorld) {
         }
       }
     }
+  }
+}
+
+// Everything that the sampler promises, over sizes nobody chose.
+TEST(SamplerTest, KeepsItsPromisesForRandomSizes) {
+  std::mt19937 random(11);
+  const auto draw = [&](int64_t least, int64_t most) {
+    return std::uniform_int_distribution<int64_t>(least, most)(random);
+  };
+  for (int round = 0; round < 60; ++round) {
+    const int64_t samples = draw(1, 300);
+    const int64_t batch = draw(1, round % 2 == 0 ? 20 : 400);
+    const int64_t seed = draw(0, 1 << 30);
+    const int world = static_cast<int>(draw(1, 9));
+    SCOPED_TRACE(
+        absl::StrCat(samples, " samples, batch ", batch, ", seed ", seed, ", world ", world));
+    Sampler sampler = MakeSampler(samples, batch, seed);
+    Sampler alone = MakeSampler(samples, batch, seed);
+    const int64_t steps = sampler.steps_per_epoch();
+    EXPECT_EQ(steps, (samples + batch - 1) / batch);
+    std::vector<std::vector<uint32_t>> epochs(2);
+    for (int64_t step = 1; step <= 2 * steps; ++step) {
+      const std::vector<uint32_t> global = GlobalBatch(&sampler, step, world);
+      EXPECT_EQ(global, GlobalBatch(&alone, step, 1)) << "depends on the number of ranks";
+      const bool is_last = step % steps == 0;
+      EXPECT_EQ(static_cast<int64_t>(global.size()),
+                is_last ? samples - (steps - 1) * batch : batch);
+      std::vector<uint32_t>& epoch = epochs[(step - 1) / steps];
+      epoch.insert(epoch.end(), global.begin(), global.end());
+      int64_t least = samples;
+      int64_t most = 0;
+      for (int rank = 0; rank < world; ++rank) {
+        const Sampler::Share share = sampler.ShareOf(step, world, rank);
+        EXPECT_EQ(share.epoch, (step - 1) / steps);
+        EXPECT_EQ(share.global_samples, static_cast<int64_t>(global.size()));
+        least = std::min<int64_t>(least, share.indices.size());
+        most = std::max<int64_t>(most, share.indices.size());
+      }
+      EXPECT_LE(most - least, 1) << "shares are uneven";
+    }
+    for (const std::vector<uint32_t>& epoch : epochs) {
+      EXPECT_EQ(static_cast<int64_t>(epoch.size()), samples) << "dropped or repeated";
+      EXPECT_EQ(static_cast<int64_t>(std::set<uint32_t>(epoch.begin(), epoch.end()).size()),
+                samples);
+    }
+    if (samples > 20) {
+      EXPECT_NE(epochs[0], epochs[1]) << "not reshuffled";
+    }
+    // Whoever comes late to any step sees what was seen from the start.
+    const int64_t resumed = draw(1, 2 * steps);
+    Sampler late = MakeSampler(samples, batch, seed);
+    EXPECT_EQ(GlobalBatch(&late, resumed, world), GlobalBatch(&sampler, resumed, world));
   }
 }
 

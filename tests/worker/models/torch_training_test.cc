@@ -8,7 +8,7 @@
 #include "common/bucket_plan.h"
 #include "common/sha256.h"
 #include "tests/worker/models/model_bench.h"
-#include "worker/data/dataset.h"
+#include "worker/data/mnist_dataset.h"
 #include "worker/models/model_factory.h"
 #include "worker/synchronizers/local_summer.h"
 #include "worker/synchronizers/synchronous_update.h"
@@ -18,7 +18,7 @@ namespace ringside {
 namespace {
 
 // A bar whose row tells the label.
-Dataset BarImages(int64_t extent, int64_t samples) {
+std::unique_ptr<const Dataset> BarImages(int64_t extent, int64_t samples) {
   std::vector<uint8_t> pixels(samples * extent * extent, 0);
   std::vector<uint8_t> labels;
   for (int64_t i = 0; i < samples; ++i) {
@@ -28,7 +28,7 @@ Dataset BarImages(int64_t extent, int64_t samples) {
       pixels[(i * extent + extent / 4 * (label + 1)) * extent + k] = 255;
     }
   }
-  return *Dataset::Create("bars", extent, extent, std::move(pixels), std::move(labels));
+  return *MakeMnist("bars", extent, extent, std::move(pixels), std::move(labels));
 }
 
 struct Outcome {
@@ -38,7 +38,7 @@ struct Outcome {
 };
 
 Outcome Train(const ModelConfig& config, int world_size) {
-  const Dataset dataset = BarImages(config.sample.rows, 23);
+  const auto dataset = BarImages(config.sample.rows, 23);
   const std::unique_ptr<Model> model = *CreateModel(config);
   const BucketPlan plan = *BucketPlan::Create(model->Parameters(), 100, 400);
   Trainer::Config trainer_config;
@@ -47,7 +47,7 @@ Outcome Train(const ModelConfig& config, int world_size) {
   trainer_config.player.global_batch_size = 6;
   trainer_config.epochs = 8;
   trainer_config.player.clock = [] { return absl::ZeroDuration(); };
-  auto trainer = *Trainer::Create(trainer_config, &dataset, &plan, {model.get()});
+  auto trainer = *Trainer::Create(trainer_config, dataset.get(), &plan, {model.get()});
   OptimizerConfig sgd;
   sgd.momentum = 0.5;
   auto synchronizer = *SynchronousUpdate::Create(
