@@ -1,6 +1,7 @@
 #include "worker/evaluation.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <vector>
 
@@ -39,6 +40,42 @@ absl::StatusOr<EvaluationSums> EvaluateRange(Model* model, const Dataset& data,
     total.Add(sums);
   }
   return total;
+}
+
+ReducibleSums ToReducible(const EvaluationSums& sums, const SampleShape& shape) {
+  ReducibleSums numbers;
+  numbers.integers = {sums.correct, sums.samples, sums.labels};
+  numbers.doubles = {sums.loss, sums.label_loss};
+  if (shape.labels != SampleShape::Labels::kPerPixel) return numbers;
+  for (std::vector<int64_t> by_class : {sums.intersections, sums.unions}) {
+    by_class.resize(shape.classes);  // empty where nothing was evaluated
+    numbers.integers.insert(numbers.integers.end(), by_class.begin(), by_class.end());
+  }
+  return numbers;
+}
+
+Evaluation EvaluationOf(const ReducibleSums& sums, const SampleShape& shape) {
+  Evaluation evaluation;
+  evaluation.set_correct(sums.integers[0]);
+  evaluation.set_samples(sums.integers[1]);
+  evaluation.set_labels(sums.integers[2]);
+  const auto labels = static_cast<double>(std::max<int64_t>(1, evaluation.labels()));
+  evaluation.set_accuracy(static_cast<double>(evaluation.correct()) / labels);
+  evaluation.set_mean_loss(sums.doubles[0] / static_cast<double>(evaluation.samples()));
+  if (shape.labels == SampleShape::Labels::kPerToken) {
+    evaluation.set_perplexity(std::exp(sums.doubles[1] / labels));
+  }
+  if (shape.labels != SampleShape::Labels::kPerPixel) return evaluation;
+  int classes = 0;  // that occur
+  double sum = 0;
+  for (int64_t i = 0; i < shape.classes; ++i) {
+    const int64_t together = sums.integers[3 + shape.classes + i];
+    if (together == 0) continue;
+    ++classes;
+    sum += static_cast<double>(sums.integers[3 + i]) / static_cast<double>(together);
+  }
+  if (classes > 0) evaluation.set_mean_iou(sum / classes);
+  return evaluation;
 }
 
 }  // namespace ringside

@@ -32,6 +32,11 @@ absl::StatusOr<std::unique_ptr<RankPlayer>> RankPlayer::Create(Config config, co
         // Without overlap no bucket ever fills, and the flush after backward submits all of them.
         if (self->submitting_ && self->config_.overlap) self->tracker_.ParameterReady(parameter);
       }));
+  BufferValues initial = BufferValues::For(*model);
+  if (!initial.empty() && player->config_.ranks.size() > 1) {
+    RINGSIDE_RETURN_IF_ERROR(ReadBuffers(*model, &initial));
+    for (int rank : player->config_.ranks) player->buffers_[rank] = initial;
+  }
   return player;
 }
 
@@ -47,16 +52,16 @@ RankPlayer::RankPlayer(Config config, const BucketPlan* plan, Model* model,
 
 absl::StatusOr<RankPlayer::Turn> RankPlayer::Play(int64_t step, int rank, bool last) {
   RINGSIDE_CHECK(synchronizer_ != nullptr);
-  Turn turn;
   std::fill(gradients_->span().begin(), gradients_->span().end(), 0.0f);
   tracker_.Reset();
   missing_.Reset();
   step_ = step;
   rank_ = rank;
   after_backward_ = false;
-  for (int part = 0; part < config_.accumulate; ++part) {
-    RINGSIDE_RETURN_IF_ERROR(PlayMicroBatch(part, &turn));
-  }
+  const auto own = buffers_.find(rank);
+  if (own != buffers_.end()) RINGSIDE_RETURN_IF_ERROR(WriteBuffers(own->second, model_));
+  RINGSIDE_ASSIGN_OR_RETURN(Turn turn, PlayMicroBatches());
+  if (own != buffers_.end()) RINGSIDE_RETURN_IF_ERROR(ReadBuffers(*model_, &own->second));
   const std::string line = rank == 0 && turn.samples > 0 ? missing_.Line(step) : "";
   if (!line.empty()) LogWarning(line);
   // A rank without samples submits zeros, and parameters that got no gradient leave buckets
@@ -64,6 +69,27 @@ absl::StatusOr<RankPlayer::Turn> RankPlayer::Play(int64_t step, int rank, bool l
   after_backward_ = last;
   tracker_.Flush();
   return turn;
+}
+
+absl::StatusOr<RankPlayer::Turn> RankPlayer::PlayMicroBatches() {
+  Turn turn;
+  for (int part = 0; part < config_.accumulate; ++part) {
+    RINGSIDE_RETURN_IF_ERROR(PlayMicroBatch(part, &turn));
+  }
+  return turn;
+}
+
+absl::StatusOr<BufferValues> RankPlayer::Buffers(int rank) const {
+  const auto own = buffers_.find(rank);
+  if (own != buffers_.end()) return own->second;
+  BufferValues values = BufferValues::For(*model_);
+  if (!values.empty()) RINGSIDE_RETURN_IF_ERROR(ReadBuffers(*model_, &values));
+  return values;
+}
+
+absl::Status RankPlayer::SetBuffers(const BufferValues& values) {
+  for (auto& [rank, own] : buffers_) own = values;
+  return values.empty() ? absl::OkStatus() : WriteBuffers(values, model_);
 }
 
 absl::Status RankPlayer::PlayMicroBatch(int part, Turn* turn) {

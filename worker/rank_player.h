@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -20,6 +21,7 @@
 #include "worker/data/batch_loader.h"
 #include "worker/data/dataset.h"
 #include "worker/missing_gradients.h"
+#include "worker/model_buffers.h"
 #include "worker/models/bucket_tracker.h"
 #include "worker/models/model.h"
 #include "worker/synchronizers/gradient_synchronizer.h"
@@ -73,6 +75,12 @@ class RankPlayer {
   // error is the model's or the data set's.
   absl::StatusOr<Turn> Play(int64_t step, int rank, bool last);
 
+  // The model's buffers as `rank` has them, which is one of those that this player plays: each rank
+  // has its own. Empty where the model has none. Not while a rank is played.
+  absl::StatusOr<BufferValues> Buffers(int rank) const;
+  // Gives all ranks the same.
+  absl::Status SetBuffers(const BufferValues& values);
+
   int64_t steps_per_epoch() const { return loader_->steps_per_epoch(); }
   // Of the rank that was played last.
   const Arena& gradients() const { return *gradients_; }
@@ -82,6 +90,7 @@ class RankPlayer {
              std::unique_ptr<BatchLoader> loader, std::unique_ptr<Arena> gradients);
 
   absl::Status PlayMicroBatch(int part, Turn* turn);
+  absl::StatusOr<Turn> PlayMicroBatches();
   // Of a micro-batch's mean loss, in the rank's gradient.
   double GradientWeight(int64_t samples, const Turn& turn) const;
   void Submit(int bucket);
@@ -96,6 +105,8 @@ class RankPlayer {
   BucketTracker tracker_;
   MissingGradients missing_;  // of rank 0, where it is played
   GradientSynchronizer* synchronizer_ = nullptr;
+  // By rank, where ranks take turns with one model that has buffers.
+  std::map<int, BufferValues> buffers_;
   // Of the turn that is being played.
   int64_t step_ = 0;
   int rank_ = 0;

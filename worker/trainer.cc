@@ -1,5 +1,6 @@
 #include "worker/trainer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/memory/memory.h"
@@ -94,6 +95,18 @@ absl::Status Trainer::Run(const std::function<absl::Status(const StepRecord&)>& 
     if (parameters_step >= step_) RINGSIDE_RETURN_IF_ERROR(on_step(record));
     step_ = parameters_step;
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<BufferValues> Trainer::Buffers(int rank) const {
+  const std::vector<int>& ranks = config_.hosted_ranks;
+  const auto place = std::find(ranks.begin(), ranks.end(), rank);
+  RINGSIDE_CHECK(place != ranks.end());
+  return players_[players_.size() == 1 ? 0 : place - ranks.begin()]->Buffers(rank);
+}
+
+absl::Status Trainer::SetBuffers(const BufferValues& values) {
+  for (const auto& player : players_) RINGSIDE_RETURN_IF_ERROR(player->SetBuffers(values));
   return absl::OkStatus();
 }
 

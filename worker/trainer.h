@@ -20,6 +20,7 @@
 #include "common/bucket_plan.h"
 #include "results.pb.h"
 #include "worker/data/dataset.h"
+#include "worker/model_buffers.h"
 #include "worker/models/model.h"
 #include "worker/rank_player.h"
 #include "worker/rank_threads.h"
@@ -64,6 +65,12 @@ class Trainer {
 
   // The synchronizer went back to the parameters after `step`: Run trains again from there on.
   void GoBack(int64_t step) { step_ = step; }
+
+  // The buffers of the model as a hosted rank has them; RankPlayer::Buffers. Not during Run, but
+  // for `on_step`.
+  absl::StatusOr<BufferValues> Buffers(int rank) const;
+  // Gives all hosted ranks the same.
+  absl::Status SetBuffers(const BufferValues& values);
 
   int64_t total_steps() const { return total_steps_; }
   // The step that is running or was the last to run; 0 before the first.

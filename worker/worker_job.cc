@@ -19,7 +19,9 @@
 #include "common/status_macros.h"
 #include "common/suspects.h"
 #include "common/traffic_proto.h"
+#include "worker/checkpoint/manifest.h"
 #include "worker/evaluation.h"
+#include "worker/model_buffers.h"
 #include "worker/models/torch_runtime.h"
 #include "worker/run_result.h"
 #include "worker/step_writer.h"
@@ -51,6 +53,32 @@ RankPlayer::Scale ScaleFor(const JobConfig& job) {
   if (job.ps_policy().is_asynchronous()) return Scale::kOwnMean;
   return job.ps_policy().mode == PsMode::kBackup ? Scale::kShareOfFullBatch
                                                  : Scale::kShareOfGlobalBatch;
+}
+
+// What checkpoints have of a model's buffers, which are kept in `values`.
+TrainingCheckpoints::Buffers StateOfBuffers(const Model& model, BufferValues* values) {
+  TrainingCheckpoints::Buffers state;
+  const auto add = [&state](const std::vector<ParameterSpec>& specs, const char* section) {
+    int64_t offset = 0;
+    for (const ParameterSpec& spec : specs) {
+      CheckpointTensor& tensor = state.tensors.emplace_back();
+      tensor.set_name(spec.name);
+      tensor.mutable_shape()->Assign(spec.shape.begin(), spec.shape.end());
+      tensor.set_dtype(spec.dtype);
+      tensor.set_section(section);
+      tensor.set_offset(offset);
+      offset += spec.elements();
+    }
+  };
+  if (!values->floats.empty()) {
+    add(model.Buffers().floats, kBuffersSection);
+    state.sections.push_back(StateSection::Of(kBuffersSection, absl::MakeSpan(values->floats)));
+  }
+  if (!values->counters.empty()) {
+    add(model.Buffers().counters, kCountersSection);
+    state.sections.push_back(StateSection::Of(kCountersSection, absl::MakeSpan(values->counters)));
+  }
+  return state;
 }
 
 TrafficCounters Difference(TrafficCounters later, const TrafficCounters& earlier) {
@@ -92,6 +120,13 @@ absl::Status WorkerJob::Prepare() {
   RINGSIDE_ASSIGN_OR_RETURN(trainer_, Trainer::Create(std::move(trainer), workload_->training.get(),
                                                       workload_->plan.get(), models));
   progress_.set_total_steps(trainer_->total_steps());
+  buffers_ = BufferValues::For(*workload_->model());
+  if (!buffers_.empty()) RINGSIDE_RETURN_IF_ERROR(ReadBuffers(*workload_->model(), &buffers_));
+  if (!buffers_.empty() && config_.job.buffers != "rank0" && config_.job.checkpoints()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--buffers=", config_.job.buffers,
+                     ": must be rank0 where checkpoints are saved, which have rank 0's alone"));
+  }
   TrainingCheckpoints::Config checkpoints{config_.job, config_.rank, workload_->training->size(),
                                           trainer_->total_steps()};
   checkpoints.parameters = workload_->model()->Parameters();
@@ -165,8 +200,11 @@ absl::Status WorkerJob::TrainAndReport() {
   RINGSIDE_RETURN_IF_ERROR(made.status());
   synchronizer_ = std::move(made->synchronizer);
   if (watch_ != nullptr) watch_->Attach(synchronizer_.get());
-  RINGSIDE_RETURN_IF_ERROR(checkpoints_->Attach(trainer_.get(), made->update_state, {}));
+  RINGSIDE_RETURN_IF_ERROR(checkpoints_->Attach(trainer_.get(), made->update_state,
+                                                StateOfBuffers(*workload_->model(), &buffers_)));
+  if (checkpoints_->resumed_step() > 0) RINGSIDE_RETURN_IF_ERROR(trainer_->SetBuffers(buffers_));
   RINGSIDE_RETURN_IF_ERROR(Train());
+  RINGSIDE_RETURN_IF_ERROR(MergeBuffers());
   result_.set_rank(config_.rank);
   result_.set_parameters_sha256(Sha256Hex(trainer_->parameters()));
   checkpoints_->Describe(&result_);
@@ -259,31 +297,67 @@ absl::Status WorkerJob::OnStep(StepWriter* steps, const StepRecord& record) {
     // A job that goes on from the checkpoint finds the records of all steps before.
     if (checkpoints_->IsDue(record.step())) RINGSIDE_RETURN_IF_ERROR(steps->Flush());
   }
+  if (config_.rank == 0 && config_.job.checkpoints()) RINGSIDE_RETURN_IF_ERROR(NoteBuffers());
   return checkpoints_->OnStep(record.step());
+}
+
+absl::Status WorkerJob::NoteBuffers() {
+  RINGSIDE_ASSIGN_OR_RETURN(const BufferValues now,
+                            trainer_->Buffers(config_.hosted_ranks().front()));
+  std::copy(now.floats.begin(), now.floats.end(), buffers_.floats.begin());
+  std::copy(now.counters.begin(), now.counters.end(), buffers_.counters.begin());
+  return absl::OkStatus();
+}
+
+absl::Status WorkerJob::MergeBuffers() {
+  if (buffers_.empty()) return absl::OkStatus();
+  const std::string& how = config_.job.buffers;
+  if (how != "local") {
+    std::vector<BufferValues> by_rank;
+    RINGSIDE_RETURN_IF_ERROR(GatherBuffers(how == "mean", &by_rank));
+    RINGSIDE_RETURN_IF_ERROR(
+        trainer_->SetBuffers(how == "mean" ? MeanOfBuffers(by_rank) : by_rank.front()));
+  }
+  return NoteBuffers();
+}
+
+absl::Status WorkerJob::GatherBuffers(bool of_all, std::vector<BufferValues>* by_rank) {
+  for (int rank : config_.hosted_ranks()) {
+    RINGSIDE_ASSIGN_OR_RETURN(BufferValues own, trainer_->Buffers(rank));
+    by_rank->push_back(std::move(own));
+  }
+  if (config_.job.worker_processes() == 1) return absl::OkStatus();
+  const std::string own = of_all || config_.rank == 0 ? EncodeBuffers(by_rank->front()) : "";
+  RINGSIDE_ASSIGN_OR_RETURN(const std::vector<std::string> blobs,
+                            client_->GatherForAll("buffers", WorkersOf(client_->membership()), own,
+                                                  config_.job.step_timeout));
+  by_rank->assign(of_all ? blobs.size() : 1, buffers_);
+  for (size_t rank = 0; rank < by_rank->size(); ++rank) {
+    RINGSIDE_RETURN_IF_ERROR(DecodeBuffers(blobs[rank], &(*by_rank)[rank]));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Evaluation> WorkerJob::Evaluate() {
   ReportProgress("evaluate");
-  CoordinatorClient::Sums sums{{0, 0}, {0}};
+  EvaluationSums own;
   for (int rank : config_.hosted_ranks()) {
     const ElementRange share = Part({0, workload_->test->size()}, config_.job.workers, rank);
-    RINGSIDE_ASSIGN_OR_RETURN(const EvaluationSums own,
+    RINGSIDE_ASSIGN_OR_RETURN(const BufferValues buffers, trainer_->Buffers(rank));
+    if (!buffers.empty()) RINGSIDE_RETURN_IF_ERROR(WriteBuffers(buffers, workload_->model()));
+    RINGSIDE_ASSIGN_OR_RETURN(const EvaluationSums part,
                               EvaluateRange(workload_->model(), *workload_->test, share));
-    sums.integers[0] += own.correct;
-    sums.integers[1] += own.samples;
-    sums.doubles[0] += own.loss;
+    own.Add(part);
   }
+  ReducibleSums sums = ToReducible(own, workload_->test->sample_shape());
   if (client_ != nullptr) {
-    RINGSIDE_ASSIGN_OR_RETURN(sums, client_->Reduce("evaluation", WorkersOf(client_->membership()),
-                                                    std::move(sums), config_.job.step_timeout));
+    RINGSIDE_ASSIGN_OR_RETURN(CoordinatorClient::Sums reduced,
+                              client_->Reduce("evaluation", WorkersOf(client_->membership()),
+                                              {std::move(sums.integers), std::move(sums.doubles)},
+                                              config_.job.step_timeout));
+    sums = {std::move(reduced.integers), std::move(reduced.doubles)};
   }
-  Evaluation evaluation;
-  evaluation.set_correct(sums.integers[0]);
-  evaluation.set_samples(sums.integers[1]);
-  const double samples = static_cast<double>(sums.integers[1]);
-  evaluation.set_accuracy(static_cast<double>(sums.integers[0]) / samples);
-  evaluation.set_mean_loss(sums.doubles[0] / samples);
-  return evaluation;
+  return EvaluationOf(sums, workload_->test->sample_shape());
 }
 
 absl::Status WorkerJob::Report() {
@@ -310,7 +384,13 @@ absl::Status WorkerJob::Report() {
   if (result.has_evaluation()) {
     LogInfo(absl::StrFormat("test accuracy %.2f %% (%d of %d)",
                             100 * result.evaluation().accuracy(), result.evaluation().correct(),
-                            result.evaluation().samples()));
+                            result.evaluation().labels()));
+    if (result.evaluation().perplexity() > 0) {
+      LogInfo(absl::StrFormat("test perplexity %.4g", result.evaluation().perplexity()));
+    }
+    if (result.evaluation().mean_iou() > 0) {
+      LogInfo(absl::StrFormat("test mean IoU %.2f %%", 100 * result.evaluation().mean_iou()));
+    }
   }
   if (!config_.job.out.empty()) {
     RINGSIDE_RETURN_IF_ERROR(WriteRunResult(result, config_.job.out));

@@ -12,6 +12,7 @@
 #include "common/coordinator/coordinator_client.h"
 #include "common/coordinator/coordinator_server.h"
 #include "results.pb.h"
+#include "worker/model_buffers.h"
 #include "worker/step_writer.h"
 #include "worker/synchronizer_factory.h"
 #include "worker/training_checkpoints.h"
@@ -45,6 +46,12 @@ class WorkerJob {
   // servers update asynchronously nobody changes what another has yet to get.
   absl::Status BeginTogether();
   absl::Status OnStep(StepWriter* steps, const StepRecord& record);
+  // Puts this process's first rank's buffers where checkpoints and hashes take them from.
+  absl::Status NoteBuffers();
+  // After training: --buffers.
+  absl::Status MergeBuffers();
+  // Of all ranks, or of rank 0 alone.
+  absl::Status GatherBuffers(bool of_all, std::vector<BufferValues>* by_rank);
   absl::StatusOr<Evaluation> Evaluate();
   absl::Status Report();
   Provenance OwnProvenance() const;
@@ -61,6 +68,7 @@ class WorkerJob {
   // In the order of making, so that what is used goes after its users.
   std::unique_ptr<Workload> workload_;
   std::unique_ptr<Trainer> trainer_;
+  BufferValues buffers_;  // of the model, as last noted; always at the same place
   std::unique_ptr<TrainingCheckpoints> checkpoints_;
   std::unique_ptr<CoordinatorServer> server_;  // where this process hosts it
   std::unique_ptr<SynchronizerFactory> factory_;

@@ -273,11 +273,12 @@ std::map<std::string, std::string> JobConfig::ResumeSettings() const {
   std::map<std::string, std::string> settings = {
       {"global_batch_size", absl::StrCat(global_batch_size())}};
   const std::map<std::string, std::string> shared = SharedSettings();
-  for (const char* name :
-       {"model",       "model_args",      "hidden",         "dataset",         "seed",
-        "optimizer",   "momentum",        "nesterov",       "weight_decay",    "beta1",
-        "beta2",       "epsilon",         "lars_trust",     "clip_norm",       "on_nonfinite",
-        "lr_schedule", "lr_warmup_steps", "lr_decay_steps", "lr_decay_factor", "lr_final"}) {
+  for (const char* name : {"model",           "model_args",  "hidden",          "dataset",
+                           "dataset_args",    "seed",        "buffers",         "optimizer",
+                           "momentum",        "nesterov",    "weight_decay",    "beta1",
+                           "beta2",           "epsilon",     "lars_trust",      "clip_norm",
+                           "on_nonfinite",    "lr_schedule", "lr_warmup_steps", "lr_decay_steps",
+                           "lr_decay_factor", "lr_final"}) {
     settings[name] = shared.at(name);
   }
   // As they are in force, which may follow from --lr_scaling and --steps.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include <algorithm>
 #include <vector>
 
@@ -57,6 +59,34 @@ TEST(EvaluationTest, BatchesAreSmallWhereSamplesOrScoresAreLarge) {
   model.evaluated.clear();
   ASSERT_TRUE(EvaluateRange(&model, ManyClasses(int64_t{1} << 30), {0, 2}).ok());
   EXPECT_EQ(model.evaluated, (std::vector<int64_t>{1, 1}));
+}
+
+TEST(EvaluationTest, SegmentationHasAMeanIoUOverTheClassesThatOccur) {
+  const SampleShape shape = SampleShape::Segmentation(3, 2, 2, 3);
+  EvaluationSums sums;
+  sums.correct = 6;
+  sums.samples = 2;
+  sums.labels = 8;
+  sums.loss = 3;
+  sums.intersections = {2, 1, 0};
+  sums.unions = {4, 4, 0};
+  const Evaluation evaluation = EvaluationOf(ToReducible(sums, shape), shape);
+  EXPECT_EQ(evaluation.accuracy(), 0.75);
+  EXPECT_EQ(evaluation.mean_loss(), 1.5);
+  EXPECT_EQ(evaluation.mean_iou(), 0.375);
+  EXPECT_EQ(ToReducible({}, shape).integers.size(), ToReducible(sums, shape).integers.size())
+      << "a rank that had nothing to evaluate";
+}
+
+TEST(EvaluationTest, ALanguageModelHasAPerplexityOverItsTokens) {
+  const SampleShape shape = SampleShape::Language(4, 10);
+  EvaluationSums sums;
+  sums.samples = 2;
+  sums.labels = 4;
+  sums.label_loss = 4 * std::log(7.0);
+  const Evaluation evaluation = EvaluationOf(ToReducible(sums, shape), shape);
+  EXPECT_NEAR(evaluation.perplexity(), 7, 1e-12);
+  EXPECT_EQ(evaluation.mean_iou(), 0);
 }
 
 }  // namespace

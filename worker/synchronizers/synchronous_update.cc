@@ -51,7 +51,10 @@ absl::Status SynchronousUpdate::Start(absl::Span<float> parameters) {
 }
 
 void SynchronousUpdate::Submit(const GradientBucket& bucket) {
-  submitted_.push_back(bucket);
+  {
+    MutexLock lock(&mutex_);
+    submitted_.push_back(bucket);
+  }
   summer_->Submit(bucket);
 }
 
@@ -76,6 +79,7 @@ absl::StatusOr<StepStats> SynchronousUpdate::Finish(int64_t step) {
     RINGSIDE_RETURN_IF_ERROR(skipped.status());
     stats.skipped = *std::move(skipped);
   }
+  MutexLock lock(&mutex_);
   submitted_.clear();
   return stats;
 }
@@ -93,7 +97,16 @@ absl::StatusOr<std::string> SynchronousUpdate::JudgeNonFinite(int64_t step,
 }
 
 absl::StatusOr<NonFiniteGradients> SynchronousUpdate::AskAllRanks(int64_t step) {
-  const NonFiniteGradients own = FindNonFiniteGradients(plan_, *summer_, submitted_);
+  std::vector<GradientBucket> submitted;
+  {
+    MutexLock lock(&mutex_);
+    submitted = submitted_;
+  }
+  // By rank, however their threads took turns.
+  std::stable_sort(
+      submitted.begin(), submitted.end(),
+      [](const GradientBucket& a, const GradientBucket& b) { return a.rank < b.rank; });
+  const NonFiniteGradients own = FindNonFiniteGradients(plan_, *summer_, submitted);
   if (census_ == nullptr) return own;
   RINGSIDE_ASSIGN_OR_RETURN(const std::vector<std::string> answers,
                             census_->Ask(step, own.SerializeAsString()));

@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "common/bucket_plan.h"
 #include "common/learning_rate.h"
+#include "common/mutex.h"
 #include "common/optimizer.h"
 #include "worker/synchronizers/gradient_summer.h"
 #include "worker/synchronizers/gradient_synchronizer.h"
@@ -88,9 +89,11 @@ class SynchronousUpdate final : public GradientSynchronizer {
   // Of the calling thread.
   WholeUpdate update_;
   absl::Span<float> parameters_;
-  std::vector<GradientBucket> submitted_;  // of the open step
   int64_t skipped_steps_ = 0;
   int skipped_in_a_row_ = 0;
+
+  Mutex mutex_;  // ranks that are played at once submit at once
+  std::vector<GradientBucket> submitted_ ABSL_GUARDED_BY(mutex_);  // of the open step
 };
 
 }  // namespace ringside
