@@ -173,9 +173,13 @@ void Launcher::Watch() {
     }
     ShowProgress(now);
     const int signal = WaitForJobSignal(kTick);
-    if (signal == SIGUSR1 && supervisor_->joined()) {
-      SignalWorker0(signal);
-    } else if (signal != 0 && signal != SIGCHLD && signal != SIGUSR1) {
+    // A worker that is only starting would be killed by it.
+    if (signal == SIGUSR1) save_asked_ = true;
+    if (save_asked_ && supervisor_->joined()) {
+      save_asked_ = false;
+      SignalWorker0(SIGUSR1);
+    }
+    if (signal != 0 && signal != SIGCHLD && signal != SIGUSR1) {
       supervisor_->OnInterrupt(signal, MonotonicNow());
     }
   }

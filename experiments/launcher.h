@@ -82,6 +82,7 @@ class Launcher {
   const Config config_;
   std::string token_;
   std::unique_ptr<JobSupervisor> supervisor_;
+  bool save_asked_ = false;             // by SIGUSR1; worker 0 has not been told
   std::vector<ChildProcess> children_;  // in the order of the supervisor's processes
   pid_t group_ = 0;                     // of all of them; the first one's id, who may be gone
   std::set<pid_t> ended_;               // by EndLostShards

@@ -114,7 +114,7 @@ void AddRows(const ComparisonResult& comparison, FieldsOf fields_of, Table& tabl
       table.rows.push_back(std::move(row));
     };
     const std::vector<const RunResult*> members = RunsOf(cell, runs);
-    add(Workers(members), IsOracle(cell.strategy()) ? "process" : "worker");
+    add(Workers(members), IsOneProcess(cell.strategy()) ? "process" : "worker");
     add(Shards(members), "shard");
   }
 }

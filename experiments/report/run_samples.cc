@@ -104,6 +104,8 @@ std::string RunName(const RunResult& run) {
   return absl::StrCat(name, ", trial ", run.trial());
 }
 
-int WorkerProcesses(const RunResult& run) { return IsOracle(run.strategy()) ? 1 : run.workers(); }
+int WorkerProcesses(const RunResult& run) {
+  return IsOneProcess(run.strategy()) ? 1 : run.workers();
+}
 
 }  // namespace ringside

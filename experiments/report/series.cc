@@ -36,6 +36,10 @@ bool Contains(const std::vector<std::string>& values, const std::string& value) 
 
 bool IsOracle(absl::string_view strategy) { return strategy == "local"; }
 
+bool IsOneProcess(absl::string_view strategy) {
+  return IsOracle(strategy) || strategy == "data_parallel";
+}
+
 bool IsParameterServer(absl::string_view strategy) {
   return strategy == "ps" || absl::StartsWith(strategy, "ps ");
 }

@@ -17,6 +17,8 @@ namespace ringside {
 
 // `local` proves the numbers of the others; one process playing all ranks is not a contender.
 bool IsOracle(absl::string_view strategy);
+// One process plays all ranks.
+bool IsOneProcess(absl::string_view strategy);
 
 // In any mode: "ps", "ps async", "ps ssp 3" (StrategyName in common/ps_policy.h).
 bool IsParameterServer(absl::string_view strategy);

@@ -13,7 +13,7 @@ absl::optional<int64_t> WorkersPayloadBytes(const RunResult& run) {
   if (run.strategy() == "ring") return 2 * (run.workers() - 1) * gradient_bytes * steps;
   if (IsParameterServer(run.strategy()) && !MaySkipSteps(run))
     return run.workers() * gradient_bytes * steps;
-  if (run.strategy() == "local" || run.strategy() == "data_parallel") return 0;
+  if (IsOneProcess(run.strategy())) return 0;
   return absl::nullopt;
 }
 

@@ -21,7 +21,7 @@ std::set<std::string> ServerLinks(const RunResult& run) {
 }
 
 std::set<std::string> LinksOf(const RunResult& run) {
-  if (IsOracle(run.strategy())) return {};
+  if (IsOneProcess(run.strategy())) return {};
   if (run.shards() > 0) return ServerLinks(run);
   std::set<std::string> links;
   for (const WorkerResult& worker : run.worker_results()) {

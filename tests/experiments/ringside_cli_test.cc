@@ -76,9 +76,9 @@ TEST_F(RingsideCliTest, HelpListsTheFlags) {
 }
 
 TEST_F(RingsideCliTest, RefusesInOneLine) {
-  EXPECT_EQ(
-      Refusal({"fly"}),
-      "unknown command \"fly\": must be one of run, compare, report, coordinator, doctor, help");
+  EXPECT_EQ(Refusal({"fly"}),
+            "unknown command \"fly\": must be one of run, compare, report, export, coordinator, "
+            "doctor, help");
   EXPECT_EQ(Refusal({"run", "--srategy=ps"}), "unknown flag --srategy; did you mean --strategy?");
   EXPECT_EQ(Refusal({"run", "--steps=1", "--strategy=mesh"}),
             "--strategy=mesh: must be one of ps, ring, local, data_parallel, nccl");
@@ -86,7 +86,8 @@ TEST_F(RingsideCliTest, RefusesInOneLine) {
             "--model=vgg19: must be one of mlp, lenet, resnet18, resnet50, resnet101, vgg16, "
             "deeplabv3_resnet101, transformer, gpt, shapes");
   EXPECT_EQ(Refusal({"run", "--steps=1", "--dataset=cifar"}),
-            "--dataset=cifar: must be one of mnist");
+            "--dataset=cifar: must be one of mnist, cifar10, image_folder, voc, imdb, text, "
+            "synthetic");
   EXPECT_EQ(Refusal({"run", "--steps=1", "--workers=0"}),
             "--workers=0: must be at least 1 and at most 1024");
   EXPECT_EQ(Refusal({"run", "--steps=1", "--workers=-2"}),

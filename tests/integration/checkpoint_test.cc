@@ -118,7 +118,7 @@ TEST_F(CheckpointTest, AJobThatIsToldToEndSavesAndGoesOn) {
 
 TEST_F(CheckpointTest, AJobSavesWhenItIsAskedTo) {
   const std::string saved = "--checkpoint_dir=" + folder() + "/asked/checkpoints";
-  const auto job = TestProcess::Start(Launch("asked", {"--strategy=ring", "--steps=3000", saved}));
+  const auto job = TestProcess::Start(Launch("asked", {"--strategy=ring", "--steps=8000", saved}));
   pid_t worker = -1;
   const std::string log = folder() + "/asked/steps/worker-0.jsonl";
   ASSERT_TRUE(AwaitCondition([&] { return std::filesystem::exists(log); }, absl::Seconds(60)));

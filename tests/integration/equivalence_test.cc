@@ -139,20 +139,52 @@ TEST_F(LabelTest, ADirectScheduleIsNeverReportedAsTheRing) {
             "tcp");
 }
 
-class LenetTest : public JobTest {};
+struct ModelCase {
+  const char* name;
+  std::vector<std::string> flags;
+};
 
-TEST_F(LenetTest, HasOneHashToo) {
+void PrintTo(const ModelCase& model, std::ostream* out) { *out << model.name; }
+
+// Convolutions, running statistics, dropout, attention: parameters and buffers have one hash each.
+class ModelsTest : public JobTest, public ::testing::WithParamInterface<ModelCase> {};
+
+TEST_P(ModelsTest, HaveOneHashToo) {
   WriteMnistFiles(data_dir(), 40, 20);
   const auto run = [this](const std::string& strategy) {
-    return Run(strategy, {"--strategy=" + strategy, "--workers=2", "--batch_size=8", "--steps=4",
-                          "--model=lenet", "--warmup_steps=0"})
-        .runs(0)
-        .parameters_sha256();
+    std::vector<std::string> flags = {"--strategy=" + strategy, "--workers=2", "--steps=3",
+                                      "--warmup_steps=0"};
+    flags.insert(flags.end(), GetParam().flags.begin(), GetParam().flags.end());
+    return Run(strategy, flags).runs(0);
   };
-  const std::string local = run("local");
-  EXPECT_EQ(run("ring"), local);
-  EXPECT_EQ(run("ps"), local);
+  const RunResult local = run("local");
+  for (const char* strategy : {"data_parallel", "ring", "ps"}) {
+    const RunResult other = run(strategy);
+    EXPECT_EQ(other.parameters_sha256(), local.parameters_sha256()) << strategy;
+    for (const WorkerResult& worker : other.worker_results()) {
+      EXPECT_EQ(worker.buffers_sha256(), local.worker_results(0).buffers_sha256()) << strategy;
+    }
+    EXPECT_EQ(other.evaluation().correct(), local.evaluation().correct()) << strategy;
+  }
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, ModelsTest,
+    ::testing::Values(
+        ModelCase{"lenet", {"--model=lenet", "--batch_size=8", "--data_threads=2"}},
+        ModelCase{"resnet18",
+                  {"--model=resnet18", "--batch_size=3", "--accumulate=2",
+                   "--dataset_args=samples=40,rows=32,columns=32,classes=10"}},
+        ModelCase{"resnet18_mean",
+                  {"--model=resnet18", "--batch_size=3", "--buffers=mean", "--data_threads=2",
+                   "--dataset_args=samples=40,rows=32,columns=32,classes=10"}},
+        ModelCase{"transformer",
+                  {"--model=transformer", "--batch_size=4", "--accumulate=2",
+                   "--model_args=layers=2,width=32,heads=2,feedforward=64,dropout=0.2"}},
+        ModelCase{"gpt",
+                  {"--model=gpt", "--batch_size=4",
+                   "--model_args=layers=2,width=32,heads=2,feedforward=64,dropout=0.2"}}),
+    [](const auto& tested) { return tested.param.name; });
 
 class CompareTest : public JobTest {};
 

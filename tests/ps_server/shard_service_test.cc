@@ -233,10 +233,10 @@ TEST(ShardServiceParkingTest, WorkersOfAnEpochThatIsStoppedAtOnceAreTold) {
       std::make_unique<ShardExecutor>(ShardExecutor::Config{0, 1}, *std::move(shard), &service);
   service.Serve({1, 1, PlanWithBuckets({8}).hash(), 0, SharedArenas()}, executor.get());
   epochs.Begin(0, std::move(executor));
-  RawCall late(server->endpoint, kExchangeMethod, "");
   const absl::Status why = absl::AbortedError("shard 1 was lost");
   EXPECT_EQ(epochs.Await(), why);
   EXPECT_EQ(early.Await(), why);
+  RawCall late(server->endpoint, kExchangeMethod, "");
   EXPECT_EQ(late.Await(), why);
   server->server->Shutdown(std::chrono::system_clock::now());
 }
