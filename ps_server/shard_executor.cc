@@ -60,19 +60,19 @@ void ShardExecutor::PushFrame(const FrameHeader& header, FramePayload payload) {
 void ShardExecutor::HandleInline(Frame frame) {
   std::vector<Event> batch;
   batch.emplace_back(std::move(frame));
-  absl::Status failure;
-  do {
-    failure = HandleAll(&batch);
+  for (bool first = true;; first = false) {
+    absl::Status failure = HandleAll(&batch);
     if (!failure.ok()) return GiveShard(std::move(failure));
-  } while (TakeFramesOrGive(&batch));
+    if (!TakeFramesOrGive(/*may_take=*/first, &batch)) return;
+  }
 }
 
-bool ShardExecutor::TakeFramesOrGive(std::vector<Event>* batch) {
+bool ShardExecutor::TakeFramesOrGive(bool may_take, std::vector<Event>* batch) {
   MutexLock lock(&mutex_);
   const bool frames_alone = std::all_of(queue_.begin(), queue_.end(), [](const Event& event) {
     return absl::holds_alternative<Frame>(event);
   });
-  if (frames_alone && !queue_.empty() && stop_.ok()) {
+  if (may_take && frames_alone && !queue_.empty() && stop_.ok()) {
     batch->swap(queue_);
     return true;
   }

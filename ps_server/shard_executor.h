@@ -129,10 +129,12 @@ class ShardExecutor {
   absl::Status TakeShard(std::vector<Event>* batch);
   // Lets go of the shard, with the reason to stop, if there is one.
   void GiveShard(absl::Status failure);
-  // Of a reactor that has taken the shard: handles `frame`, and the frames that come meanwhile.
+  // Of a reactor that has taken the shard: handles `frame`, and once the frames that have come
+  // meanwhile; not more, because its own stream waits.
   void HandleInline(Frame frame);
-  // Frames alone have come: moves them to `batch`. Else lets go of the shard and returns false.
-  bool TakeFramesOrGive(std::vector<Event>* batch);
+  // Moves to `batch` what has come, if it may and that is frames alone. Else lets go of the shard
+  // and returns false.
+  bool TakeFramesOrGive(bool may_take, std::vector<Event>* batch);
   absl::Status HandleAll(std::vector<Event>* batch);
   absl::Status Handle(Frame frame);
   absl::Status Handle(End end);

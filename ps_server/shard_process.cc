@@ -55,13 +55,19 @@ absl::Status ShardProcess::Run() {
   RINGSIDE_RETURN_IF_ERROR(Join());
   absl::Status status = Serve();
   if (status.ok()) status = Report();
+  bool terminating = false;
   {
     MutexLock lock(&mutex_);
-    ended_ = true;
-    saved_changed_.NotifyAll();
-    if (terminating_) return status;
+    terminating = terminating_;
   }
-  return status.ok() ? client_->Leave() : client_->ResolveFailure(status, step());
+  if (!terminating) {
+    status = status.ok() ? client_->Leave() : client_->ResolveFailure(status, step());
+  }
+  // Only now may a Terminate that waits for the end let the process go: the coordinator knows.
+  MutexLock lock(&mutex_);
+  ended_ = true;
+  saved_changed_.NotifyAll();
+  return status;
 }
 
 absl::Status ShardProcess::Listen() {

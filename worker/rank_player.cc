@@ -92,6 +92,13 @@ absl::Status RankPlayer::SetBuffers(const BufferValues& values) {
   return values.empty() ? absl::OkStatus() : WriteBuffers(values, model_);
 }
 
+absl::Status RankPlayer::SetBuffersOf(int rank, const BufferValues& values) {
+  const auto own = buffers_.find(rank);
+  if (own == buffers_.end()) return SetBuffers(values);
+  own->second = values;
+  return absl::OkStatus();
+}
+
 absl::Status RankPlayer::PlayMicroBatch(int part, Turn* turn) {
   const absl::Duration start = config_.clock();
   RINGSIDE_ASSIGN_OR_RETURN(BatchLoader::MicroBatch loaded, loader_->Get(step_, rank_, part));

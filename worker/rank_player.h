@@ -80,6 +80,8 @@ class RankPlayer {
   absl::StatusOr<BufferValues> Buffers(int rank) const;
   // Gives all ranks the same.
   absl::Status SetBuffers(const BufferValues& values);
+  // Gives `rank`, which is one of those that this player plays, its own.
+  absl::Status SetBuffersOf(int rank, const BufferValues& values);
 
   int64_t steps_per_epoch() const { return loader_->steps_per_epoch(); }
   // Of the rank that was played last.

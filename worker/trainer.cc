@@ -99,10 +99,32 @@ absl::Status Trainer::Run(const std::function<absl::Status(const StepRecord&)>& 
 }
 
 absl::StatusOr<BufferValues> Trainer::Buffers(int rank) const {
+  return PlayerOf(rank)->Buffers(rank);
+}
+
+RankPlayer* Trainer::PlayerOf(int rank) const {
   const std::vector<int>& ranks = config_.hosted_ranks;
   const auto place = std::find(ranks.begin(), ranks.end(), rank);
   RINGSIDE_CHECK(place != ranks.end());
-  return players_[players_.size() == 1 ? 0 : place - ranks.begin()]->Buffers(rank);
+  return players_[players_.size() == 1 ? 0 : place - ranks.begin()].get();
+}
+
+absl::StatusOr<std::vector<BufferValues>> Trainer::SaveBuffers() const {
+  std::vector<BufferValues> saved;
+  if (!config_.restores_buffers) return saved;
+  for (int rank : config_.hosted_ranks) {
+    RINGSIDE_ASSIGN_OR_RETURN(BufferValues own, Buffers(rank));
+    saved.push_back(std::move(own));
+  }
+  return saved;
+}
+
+absl::Status Trainer::RestoreBuffers(const std::vector<BufferValues>& saved) {
+  for (size_t i = 0; i < saved.size(); ++i) {
+    const int rank = config_.hosted_ranks[i];
+    RINGSIDE_RETURN_IF_ERROR(PlayerOf(rank)->SetBuffersOf(rank, saved[i]));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Trainer::SetBuffers(const BufferValues& values) {
@@ -113,6 +135,7 @@ absl::Status Trainer::SetBuffers(const BufferValues& values) {
 absl::StatusOr<int64_t> Trainer::RunStep(StepRecord* step_record) {
   StepRecord& record = *step_record;
   record.set_step(step_);
+  RINGSIDE_ASSIGN_OR_RETURN(const std::vector<BufferValues> buffers, SaveBuffers());
   const absl::Duration begin = config_.player.clock();
   RINGSIDE_RETURN_IF_ERROR(threads_ == nullptr ? PlayInTurn(&record) : PlayAtOnce(&record));
   RINGSIDE_ASSIGN_OR_RETURN(const StepStats stats, synchronizer_->Finish(step_));
@@ -121,6 +144,7 @@ absl::StatusOr<int64_t> Trainer::RunStep(StepRecord* step_record) {
   record.set_exposed_comm_s(absl::ToDoubleSeconds(stats.communication.exposed));
   record.set_optimizer_s(absl::ToDoubleSeconds(stats.optimizer));
   record.set_skipped(stats.skipped.empty() ? 0 : 1);
+  if (!stats.skipped.empty()) RINGSIDE_RETURN_IF_ERROR(RestoreBuffers(buffers));
   if (!stats.skipped.empty() && config_.hosted_ranks.front() == 0) {
     LogWarning(absl::StrCat(stats.skipped, "; no rank applies it"));
   }

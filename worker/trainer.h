@@ -36,6 +36,8 @@ class Trainer {
     // Exactly one of them is positive.
     int64_t steps = 0;
     int64_t epochs = 0;
+    // A step that the synchronizer skips leaves no trace in the model's buffers either.
+    bool restores_buffers = false;
     // Called once on each thread that plays a rank, where there are such threads.
     std::function<absl::Status()> set_up_thread = nullptr;
   };
@@ -86,6 +88,11 @@ class Trainer {
 
   // Returns the step after which the parameters are.
   absl::StatusOr<int64_t> RunStep(StepRecord* record);
+  RankPlayer* PlayerOf(int rank) const;
+  // Of all hosted ranks, to be restored where the step is skipped; none where that is not asked
+  // for.
+  absl::StatusOr<std::vector<BufferValues>> SaveBuffers() const;
+  absl::Status RestoreBuffers(const std::vector<BufferValues>& saved);
   absl::Status PlayInTurn(StepRecord* record);
   absl::Status PlayAtOnce(StepRecord* record);
 

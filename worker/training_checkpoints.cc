@@ -33,6 +33,7 @@ absl::StatusOr<std::unique_ptr<TrainingCheckpoints>> TrainingCheckpoints::Open(
     Config config, const BucketPlan& plan) {
   ManifestMaker manifests(config.job, plan, config.parameters, config.training_samples,
                           config.provenance);
+  manifests.AddSettings(config.data_settings);
   auto checkpoints =
       absl::WrapUnique(new TrainingCheckpoints(std::move(config), std::move(manifests)));
   const JobConfig& job = checkpoints->config_.job;
@@ -40,8 +41,7 @@ absl::StatusOr<std::unique_ptr<TrainingCheckpoints>> TrainingCheckpoints::Open(
   if (!job.resume.empty()) {
     RINGSIDE_ASSIGN_OR_RETURN(
         checkpoints->found_,
-        FindCheckpoint(job.resume, job.checkpoint_folder(),
-                       ResumeSettings(job, plan, checkpoints->config_.training_samples)));
+        FindCheckpoint(job.resume, job.checkpoint_folder(), checkpoints->Settings(plan)));
     const CheckpointManifest& manifest = checkpoints->found_->checkpoint.manifest;
     store.resumed_from = checkpoints->found_->path;
     checkpoints->resumed_step_ = manifest.step();
@@ -57,6 +57,13 @@ absl::StatusOr<std::unique_ptr<TrainingCheckpoints>> TrainingCheckpoints::Open(
     RINGSIDE_ASSIGN_OR_RETURN(checkpoints->store_, CheckpointStore::Create(store));
   }
   return checkpoints;
+}
+
+std::map<std::string, std::string> TrainingCheckpoints::Settings(const BucketPlan& plan) const {
+  std::map<std::string, std::string> settings =
+      ResumeSettings(config_.job, plan, config_.training_samples);
+  settings.insert(config_.data_settings.begin(), config_.data_settings.end());
+  return settings;
 }
 
 std::map<std::string, std::string> TrainingCheckpoints::SharedFacts() const {

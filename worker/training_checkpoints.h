@@ -34,8 +34,10 @@ class TrainingCheckpoints {
     int rank = 0;
     int64_t training_samples = 0;
     int64_t total_steps = 0;  // of the run
-    std::vector<ParameterSpec> parameters;
-    Provenance provenance;
+    std::vector<ParameterSpec> parameters = {};
+    Provenance provenance = {};
+    // Of the data, what a checkpoint must have in common with the job, e.g. a vocabulary.
+    std::map<std::string, std::string> data_settings = {};
     TrainingSignals* signals = nullptr;  // outlives this object; null: nobody asks
   };
   // What the training has beside parameters and the optimizer's state, e.g. a model's buffers.
@@ -74,6 +76,8 @@ class TrainingCheckpoints {
   TrainingCheckpoints(Config config, ManifestMaker manifests)
       : config_(std::move(config)), manifests_(std::move(manifests)) {}
 
+  // What a checkpoint must have in common with this job.
+  std::map<std::string, std::string> Settings(const BucketPlan& plan) const;
   bool writes() const { return config_.rank == 0 && config_.job.checkpoints(); }
 
   const Config config_;

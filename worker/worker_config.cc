@@ -100,11 +100,12 @@ std::string DescribeRate(const JobConfig& job) {
   std::string scaling;
   if (job.lr_scaling != "none") {
     const char* const of = job.lr_scaling == "sqrt" ? "with the square root of" : "linear in";
-    scaling = absl::StrCat(" (", told, ", ", of, " ", job.workers,
-                           job.workers == 1 ? " worker)" : " workers)");
+    scaling = absl::StrCat(" (", told, ", ", of, " ", job.batches_per_step(),
+                           job.batches_per_step() == 1 ? " batch" : " batches", " a step)");
   }
   return absl::StrCat("learning rate ", job.scaled_optimizer().learning_rate, scaling, ", batch ",
-                      job.batch_size, " a rank, ", job.global_batch_size(), " in all");
+                      job.batch_size * job.accumulate, " a rank, ", job.global_batch_size(),
+                      " in all");
 }
 
 }  // namespace ringside

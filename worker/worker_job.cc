@@ -112,6 +112,8 @@ absl::Status WorkerJob::Prepare() {
   trainer.hosted_ranks = config_.hosted_ranks();
   trainer.steps = config_.job.steps;
   trainer.epochs = config_.job.epochs;
+  trainer.restores_buffers =
+      config_.job.on_nonfinite == "skip" && !BufferValues::For(*workload_->model()).empty();
   trainer.set_up_thread = [threads = config_.job.threads] {
     return ConfigureTorch(threads).status();
   };
@@ -131,6 +133,7 @@ absl::Status WorkerJob::Prepare() {
                                           trainer_->total_steps()};
   checkpoints.parameters = workload_->model()->Parameters();
   checkpoints.provenance = OwnProvenance();
+  checkpoints.data_settings = workload_->data_settings;
   checkpoints.signals = signals_;
   RINGSIDE_ASSIGN_OR_RETURN(checkpoints_,
                             TrainingCheckpoints::Open(std::move(checkpoints), *workload_->plan));

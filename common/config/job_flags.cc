@@ -116,8 +116,8 @@ ABSL_FLAG(double, learning_rate, Defaults().optimizer.learning_rate,
           "step size; the base of --lr_schedule, after --lr_scaling");
 ABSL_FLAG(
     std::string, lr_scaling, Defaults().lr_scaling,
-    "what --learning_rate is multiplied by: none, linear (the number of workers) or sqrt (its "
-    "square root)");
+    "what --learning_rate is multiplied by: none, linear (workers times --accumulate) or sqrt (the "
+    "square root of that)");
 ABSL_FLAG(
     std::string, lr_schedule, Defaults().lr.schedule,
     "of the learning rate: constant, step (times --lr_decay_factor every --lr_decay_steps) or "

@@ -80,6 +80,10 @@ ManifestMaker::ManifestMaker(const JobConfig& job, const BucketPlan& plan,
   *constant_.mutable_provenance() = std::move(provenance);
 }
 
+void ManifestMaker::AddSettings(const std::map<std::string, std::string>& settings) {
+  for (const auto& [name, value] : settings) (*constant_.mutable_settings())[name] = value;
+}
+
 void ManifestMaker::AddTensors(const std::vector<CheckpointTensor>& tensors) {
   for (const CheckpointTensor& tensor : tensors) *constant_.add_tensors() = tensor;
 }

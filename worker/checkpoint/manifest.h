@@ -44,6 +44,8 @@ class ManifestMaker {
                 const std::vector<ParameterSpec>& parameters, int64_t training_samples,
                 Provenance provenance);
 
+  // More that a training which goes on must have in common with this one.
+  void AddSettings(const std::map<std::string, std::string>& settings);
   // Tensors of another section, e.g. the model's buffers, in ascending order of their offsets.
   void AddTensors(const std::vector<CheckpointTensor>& tensors);
 

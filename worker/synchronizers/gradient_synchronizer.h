@@ -43,7 +43,7 @@ struct StepStats {
   // process was late (backup workers), or an earlier one where lost state was made good.
   int64_t parameters_step = 0;
   // Why no rank applied this step's update, naming rank and step; empty: it was applied.
-  std::string skipped;
+  std::string skipped = {};
 };
 
 // Calls come from one thread, but for Abort and traffic, which may come from any.
