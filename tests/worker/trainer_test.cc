@@ -138,7 +138,9 @@ class RecordingSynchronizer final : public GradientSynchronizer {
   }
   absl::StatusOr<StepStats> Finish(int64_t step) override {
     if (step == fail_at) return absl::UnavailableError("worker 1 is gone");
-    return StepStats{{absl::Milliseconds(3), absl::Milliseconds(1)}, absl::Milliseconds(2), step};
+    StepStats stats{{absl::Milliseconds(3), absl::Milliseconds(1)}, absl::Milliseconds(2), step};
+    if (step == skip_at) stats.skipped = "a gradient is not finite";
+    return stats;
   }
   void Abort(absl::Status) override {}
   absl::StatusOr<absl::optional<int64_t>> Shutdown() override { return absl::optional<int64_t>(); }
@@ -151,7 +153,54 @@ class RecordingSynchronizer final : public GradientSynchronizer {
   const LinearModel* model = nullptr;
   std::vector<bool> in_backward;  // whether the model was, where it is known
   int64_t fail_at = -1;
+  int64_t skip_at = -1;
 };
+
+// Counts the batches it has seen in a buffer.
+class CountingModel final : public LinearModel {
+ public:
+  CountingModel() : LinearModel(kLinearPixels) {
+    specs_.counters.push_back({"batches", {1}, "int64"});
+  }
+  const BufferSpecs& Buffers() const override { return specs_; }
+  absl::Status ReadBuffers(absl::Span<float>, absl::Span<int64_t> counters) const override {
+    counters[0] = batches_;
+    return absl::OkStatus();
+  }
+  absl::Status WriteBuffers(absl::Span<const float>, absl::Span<const int64_t> counters) override {
+    batches_ = counters[0];
+    return absl::OkStatus();
+  }
+  absl::StatusOr<double> Forward(const Batch& batch) override {
+    ++batches_;
+    return LinearModel::Forward(batch);
+  }
+
+ private:
+  BufferSpecs specs_;
+  int64_t batches_ = 0;
+};
+
+TEST(TrainerTest, BuffersAreOfEachRankAndASkippedStepLeavesNoTraceInThem) {
+  const auto dataset = MakeLinearDataset(50);
+  CountingModel model;
+  const BucketPlan plan = *BucketPlan::Create(model.Parameters(), 4, 4);
+  Trainer::Config config;
+  config.player.world_size = 2;
+  config.player.global_batch_size = 8;
+  config.player.clock = [] { return absl::ZeroDuration(); };
+  config.hosted_ranks = {0, 1};
+  config.steps = 5;
+  config.restores_buffers = true;
+  const auto trainer = *Trainer::Create(config, dataset.get(), &plan, {&model});
+  RecordingSynchronizer synchronizer;
+  synchronizer.skip_at = 3;
+  ASSERT_TRUE(trainer->Start(&synchronizer).ok());
+  ASSERT_TRUE(trainer->Run([](const StepRecord&) { return absl::OkStatus(); }).ok());
+  for (int rank : {0, 1}) EXPECT_EQ(trainer->Buffers(rank)->counters, std::vector<int64_t>{4});
+  ASSERT_TRUE(trainer->SetBuffers({{}, {9}}).ok());
+  for (int rank : {0, 1}) EXPECT_EQ(trainer->Buffers(rank)->counters, std::vector<int64_t>{9});
+}
 
 TEST(TrainerTest, SubmitsEveryBucketOfEveryHostedRankInOrder) {
   LocalRun run(2, 3, 3, 1);

@@ -44,9 +44,10 @@ TEST(WorkerConfigTest, TheRateIsToldInOneLine) {
   EXPECT_EQ(DescribeRate(job),
             "learning rate 0.2 (0.05, linear in 4 batches a step), batch 32 a rank, 128 in all");
   job.lr_scaling = "sqrt";
-  EXPECT_EQ(DescribeRate(job),
-            "learning rate 0.1 (0.05, with the square root of 4 workers), batch 32 a rank, 128 in "
-            "all");
+  EXPECT_EQ(
+      DescribeRate(job),
+      "learning rate 0.1 (0.05, with the square root of 4 batches a step), batch 32 a rank, 128 in "
+      "all");
 }
 
 TEST(WorkerConfigTest, FlagsSayWhoThisIs) {
