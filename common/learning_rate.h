@@ -38,9 +38,9 @@ struct LearningRateConfig {
 const std::vector<std::string>& KnownLearningRateSchedules();
 
 // The base rate of a schedule, from the one that a user gives for a batch of --batch_size: times
-// `batches`, how many of these a step takes (ranks times micro-batches), with "linear" (Goyal et al.
-// 2017), times its square root with "sqrt", as it is with "none".
-// INVALID_ARGUMENT: another scaling, named with the flag.
+// `batches`, how many of these a step takes (ranks times micro-batches), with "linear" (Goyal et
+// al. 2017), times its square root with "sqrt", as it is with "none". INVALID_ARGUMENT: another
+// scaling, named with the flag.
 absl::StatusOr<double> ScaledRate(const std::string& scaling, double rate, int64_t batches);
 const std::vector<std::string>& KnownLearningRateScalings();
 
