@@ -61,6 +61,19 @@ std::vector<float> Expected(const std::vector<std::vector<float>>& terms) {
   return out;
 }
 
+// As they may come off the wire: in pieces that end anywhere and lie at any alignment.
+std::vector<FramePayload> CutAtRandom(const std::vector<std::vector<float>>& terms,
+                                      std::mt19937* random) {
+  std::vector<FramePayload> payloads;
+  for (const std::vector<float>& term : terms) {
+    std::vector<size_t> cuts((*random)() % 12);
+    for (size_t& cut : cuts) cut = (*random)() % (term.size() * sizeof(float) + 1);
+    std::sort(cuts.begin(), cuts.end());
+    payloads.push_back(Cut(term, cuts, (*random)() % 4));
+  }
+  return payloads;
+}
+
 TEST(PayloadFoldTest, APieceMayEndAtEveryByte) {
   constexpr int64_t kElements = 37;
   for (size_t count = 1; count <= 10; ++count) {
@@ -81,13 +94,7 @@ TEST(PayloadFoldTest, AnyNumberOfPiecesEmptyOnesToo) {
   for (int round = 0; round < 300; ++round) {
     const int64_t elements = 1 + random() % 200;
     const auto terms = Terms(1 + random() % 10, elements);
-    std::vector<FramePayload> payloads;
-    for (const std::vector<float>& term : terms) {
-      std::vector<size_t> cuts(random() % 12);
-      for (size_t& cut : cuts) cut = random() % (elements * sizeof(float) + 1);
-      std::sort(cuts.begin(), cuts.end());
-      payloads.push_back(Cut(term, cuts, random() % 4));
-    }
+    const std::vector<FramePayload> payloads = CutAtRandom(terms, &random);
     ASSERT_TRUE(SameBits(Folded(payloads, elements), Expected(terms))) << "round " << round;
   }
 }
@@ -123,13 +130,7 @@ TEST(PayloadFoldTest, SeveralThreadsGiveTheSameBits) {
   for (int round = 0; round < 20; ++round) {
     const int64_t elements = ForkJoin::kMinElements / 2 + random() % (2 * ForkJoin::kMinElements);
     const auto terms = Terms(1 + random() % 4, elements);
-    std::vector<FramePayload> payloads;
-    for (const std::vector<float>& term : terms) {
-      std::vector<size_t> cuts(random() % 12);
-      for (size_t& cut : cuts) cut = random() % (elements * sizeof(float) + 1);
-      std::sort(cuts.begin(), cuts.end());
-      payloads.push_back(Cut(term, cuts, random() % 4));
-    }
+    const std::vector<FramePayload> payloads = CutAtRandom(terms, &random);
     std::vector<const FramePayload*> pointers;
     for (const FramePayload& payload : payloads) pointers.push_back(&payload);
     const std::vector<float> expected = Expected(terms);
