@@ -52,7 +52,7 @@ RankPlayer::RankPlayer(Config config, const BucketPlan* plan, Model* model,
 
 absl::StatusOr<RankPlayer::Turn> RankPlayer::Play(int64_t step, int rank, bool last) {
   RINGSIDE_CHECK(synchronizer_ != nullptr);
-  std::fill(gradients_->span().begin(), gradients_->span().end(), 0.0f);
+  model_->ClearGradients();
   tracker_.Reset();
   missing_.Reset();
   step_ = step;
@@ -64,6 +64,7 @@ absl::StatusOr<RankPlayer::Turn> RankPlayer::Play(int64_t step, int rank, bool l
   if (own != buffers_.end()) RINGSIDE_RETURN_IF_ERROR(ReadBuffers(*model_, &own->second));
   const std::string line = rank == 0 && turn.samples > 0 ? missing_.Line(step) : "";
   if (!line.empty()) LogWarning(line);
+  model_->CompleteGradients();
   // A rank without samples submits zeros, and parameters that got no gradient leave buckets
   // unfilled.
   after_backward_ = last;

@@ -31,13 +31,13 @@ def parse_arguments():
     parser.add_argument("--workers", default="2,4", help="numbers of workers of the comparison with DistributedDataParallel")
     parser.add_argument("--pairs", type=int, default=20, help="interleaved pairs of one worker")
     parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds of several workers")
-    parser.add_argument("--steps", type=int, default=60, help="of a run")
-    parser.add_argument("--warmup_steps", type=int, default=10, help="first steps of each run, not counted")
+    parser.add_argument("--steps", type=int, default=0, help="of a run; 0: 60 of the mlp, 20 of resnet18, whose steps are ten times as long")
+    parser.add_argument("--warmup_steps", type=int, default=5, help="first steps of each run, not counted")
     parser.add_argument("--batch_size", type=int, default=64, help="per rank")
     parser.add_argument("--ps_shards", type=int, default=1)
     parser.add_argument("--data_dir", default="data/mnist10k")
-    parser.add_argument("--resnet18_flags", default="--dataset=cifar10 --data_dir= --model_args=classes=10",
-                        help="what tells our side its resnet18 on images of 3x32x32 and 10 classes")
+    parser.add_argument("--resnet18_flags", default="--dataset_args=samples=2048,rows=32,columns=32,classes=10",
+                        help="what tells our side its images of 3x32x32 and 10 classes")
     parser.add_argument("--stock", action="store_true", help="DistributedDataParallel also with malloc as installed")
     parser.add_argument("--timeout_s", type=float, default=900, help="of one run")
     parser.add_argument("--out", default="", help="file for the samples, as JSON")
@@ -46,7 +46,7 @@ def parse_arguments():
     if arguments.smoke:
         arguments.pairs, arguments.rounds, arguments.steps, arguments.warmup_steps = 2, 1, 6, 2
         arguments.batch_size = 8
-    if arguments.steps <= arguments.warmup_steps:
+    if arguments.steps != 0 and arguments.steps <= arguments.warmup_steps:
         parser.error(f"--steps={arguments.steps}: must be more than --warmup_steps={arguments.warmup_steps}")
     if arguments.pairs < 1 or arguments.rounds < 1:
         parser.error("--pairs and --rounds must be at least 1")
@@ -55,11 +55,13 @@ def parse_arguments():
 
 def make_workloads(arguments):
     hidden = "64,32" if arguments.smoke else "2560,2560,512"
+    length = lambda steps: Length(arguments.steps or steps, arguments.warmup_steps)
     known = {
-        "mlp": Workload("mlp", arguments.batch_size,
+        "mlp": Workload("mlp", arguments.batch_size, length(60),
                         ["--model=mlp", f"--hidden={hidden}", f"--data_dir={arguments.data_dir}"],
                         ["--model=mlp", f"--hidden={hidden}", f"--data_dir={arguments.data_dir}"]),
-        "resnet18": Workload("resnet18", arguments.batch_size, ["--model=resnet18", *arguments.resnet18_flags.split()],
+        "resnet18": Workload("resnet18", arguments.batch_size, length(20),
+                             ["--model=resnet18", *arguments.resnet18_flags.split()],
                              ["--model=resnet18"]),
     }
     names = arguments.models.split(",")
@@ -102,10 +104,9 @@ def interleave(contenders, rounds, measure):
 
 def single_row(workload, arguments, python, record):
     """Our step time of one worker over theirs."""
-    length = Length(arguments.steps, arguments.warmup_steps)
     samples, failure = interleave(
         [Ringside(arguments.build, "ring"), PyTorch(python)], arguments.pairs,
-        lambda contender: statistics.median(contender.step_times(workload, 1, length, arguments.timeout_s)))
+        lambda contender: statistics.median(contender.step_times(workload, 1, arguments.timeout_s)))
     what = f"{workload.name}, 1 worker: step time, ours / PyTorch"
     target = f"95 % upper bound <= {SINGLE_TARGET}"
     record({"what": what, "unit": "s", "samples": samples, "failure": failure})
@@ -119,7 +120,6 @@ def single_row(workload, arguments, python, record):
 
 def group_rows(workload, workers, arguments, python, record):
     """Samples/s of the ring and of a parameter server over those of DistributedDataParallel."""
-    length = Length(arguments.steps, arguments.warmup_steps)
     contenders = [Ringside(arguments.build, "ring"), PyTorch(python)]
     if workload.name == "resnet18":
         contenders += [Ringside(arguments.build, "ps", [f"--ps_shards={arguments.ps_shards}"]), Alone(arguments.build)]
@@ -127,7 +127,7 @@ def group_rows(workload, workers, arguments, python, record):
         contenders.append(PyTorch(python, "stock"))
     samples, failure = interleave(
         contenders, arguments.rounds,
-        lambda contender: contender.samples_per_s(workload, workers, length, arguments.timeout_s))
+        lambda contender: contender.samples_per_s(workload, workers, arguments.timeout_s))
     what = f"{workload.name}, {workers} workers: samples/s"
     record({"what": what, "unit": "samples/s", "samples": samples, "failure": failure})
     return rate_rows(workload.name, what, samples, failure)

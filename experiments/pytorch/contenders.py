@@ -11,18 +11,18 @@ import tempfile
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
-class Workload:
-    """A model as both sides are told it."""
-
-    def __init__(self, name, batch_size, ours, theirs):
-        self.name, self.batch_size, self.ours, self.theirs = name, batch_size, ours, theirs
-
-
 class Length:
     """How long one run is."""
 
     def __init__(self, steps, warmup_steps):
         self.steps, self.warmup_steps = steps, warmup_steps
+
+
+class Workload:
+    """A model as both sides are told it, and the length of a run."""
+
+    def __init__(self, name, batch_size, length, ours, theirs):
+        self.name, self.batch_size, self.length, self.ours, self.theirs = name, batch_size, length, ours, theirs
 
 
 class Failed(Exception):
@@ -64,23 +64,23 @@ class Ringside:
         self.binary, self.strategy, self.flags = os.path.join(build, "bin", "ringside"), strategy, list(flags)
         self.name = strategy
 
-    def command(self, workload, workers, length, out):
+    def command(self, workload, workers, out):
         return [self.binary, "run", f"--strategy={self.strategy}", f"--workers={workers}", f"--batch_size={workload.batch_size}",
-                f"--steps={length.steps}", f"--warmup_steps={length.warmup_steps}", "--threads=1", "--evaluate=false",
+                f"--steps={workload.length.steps}", f"--warmup_steps={workload.length.warmup_steps}", "--threads=1", "--evaluate=false",
                 "--optimizer=sgd", "--learning_rate=0.01", "--momentum=0.9", f"--out={out}", *workload.ours, *self.flags]
 
-    def step_times(self, workload, workers, length, timeout_s):
+    def step_times(self, workload, workers, timeout_s):
         folder = tempfile.mkdtemp(prefix="ringside_rival_")
         try:
             out = os.path.join(folder, "out")
-            run_command(self.command(workload, workers, length, out), timeout_s)
+            run_command(self.command(workload, workers, out), timeout_s)
             with open(os.path.join(out, "results.json"), encoding="utf-8") as file:
                 return times_of_run(json.load(file)["runs"][0])
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def samples_per_s(self, workload, workers, length, timeout_s):
-        times = self.step_times(workload, workers, length, timeout_s)
+    def samples_per_s(self, workload, workers, timeout_s):
+        times = self.step_times(workload, workers, timeout_s)
         return workload.batch_size * workers / statistics.median(times)
 
 
@@ -92,13 +92,13 @@ class Alone:
     def __init__(self, build):
         self.one = Ringside(build, "ring")
 
-    def samples_per_s(self, workload, workers, length, timeout_s):
+    def samples_per_s(self, workload, workers, timeout_s):
         folder = tempfile.mkdtemp(prefix="ringside_alone_")
         outs = [os.path.join(folder, f"out-{i}") for i in range(workers)]
         running = []
         try:
             for out in outs:
-                running.append(subprocess.Popen(self.one.command(workload, 1, length, out), stdout=subprocess.DEVNULL,
+                running.append(subprocess.Popen(self.one.command(workload, 1, out), stdout=subprocess.DEVNULL,
                                                 stderr=subprocess.PIPE, text=True))
             rate = 0.0
             for process, out in zip(running, outs):
@@ -129,15 +129,15 @@ class PyTorch:
         self.python, self.malloc = python, malloc
         self.name = "pytorch" if malloc == "tuned" else "pytorch_stock"
 
-    def step_times(self, workload, workers, length, timeout_s):
+    def step_times(self, workload, workers, timeout_s):
         output = run_command([self.python, os.path.join(FOLDER, "ddp_rival.py"), f"--workers={workers}",
-                              f"--batch_size={workload.batch_size}", f"--steps={length.steps}",
-                              f"--warmup_steps={length.warmup_steps}", f"--malloc={self.malloc}",
+                              f"--batch_size={workload.batch_size}", f"--steps={workload.length.steps}",
+                              f"--warmup_steps={workload.length.warmup_steps}", f"--malloc={self.malloc}",
                               f"--timeout_s={timeout_s}", *workload.theirs], timeout_s + 30)
-        return json.loads(output)["step_s"][length.warmup_steps:]
+        return json.loads(output)["step_s"][workload.length.warmup_steps:]
 
-    def samples_per_s(self, workload, workers, length, timeout_s):
-        times = self.step_times(workload, workers, length, timeout_s)
+    def samples_per_s(self, workload, workers, timeout_s):
+        times = self.step_times(workload, workers, timeout_s)
         return workload.batch_size * workers / statistics.median(times)
 
 

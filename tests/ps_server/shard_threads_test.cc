@@ -35,7 +35,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, ShardThreadsTest,
                            return info.param.name;
                          });
 
-// The values of all results of three steps, one after the other.
+// The values of all results of two steps, one after the other.
 std::vector<float> Trained(const BucketPlan& plan, const PsPolicy& policy,
                            const NamedUpdate& update, int threads, unsigned seed) {
   ParameterShard::Config config{plan, {kWorkers, 1, kMaxFramePayloadBytes}, 0};
@@ -47,7 +47,7 @@ std::vector<float> Trained(const BucketPlan& plan, const PsPolicy& policy,
   const auto shard = MakeShard(std::move(config));
   std::mt19937 random(seed);
   std::vector<float> values;
-  for (uint64_t step = 0; step < 3; ++step) {
+  for (uint64_t step = 0; step < 2; ++step) {
     for (int unit = 0; unit < shard->table().size(); ++unit) {
       for (int worker = 0; worker < kWorkers; ++worker) {
         const size_t cut = random() % (shard->table().unit(unit).range.length * sizeof(float));
@@ -64,8 +64,8 @@ std::vector<float> Trained(const BucketPlan& plan, const PsPolicy& policy,
 TEST_P(ShardThreadsTest, SameBitsWithAnyNumberOfThreads) {
   std::mt19937 random(11);
   for (const NamedUpdate& update : TestUpdates()) {
-    const auto large = static_cast<int64_t>(kWorkers * (150000 + random() % 50000));
-    const BucketPlan plan = PlanWithBuckets({large, 70001, 5});
+    const auto large = static_cast<int64_t>(kWorkers * (100000 + random() % 10000));
+    const BucketPlan plan = PlanWithBuckets({large, 7001, 5});
     const auto seed = static_cast<unsigned>(random());
     const std::vector<float> expected = Trained(plan, GetParam().policy, update, 1, seed);
     ASSERT_FALSE(expected.empty());

@@ -2,6 +2,7 @@
 #ifndef RINGSIDE_TESTS_WORKER_LINEAR_MODEL_H_
 #define RINGSIDE_TESTS_WORKER_LINEAR_MODEL_H_
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <utility>
@@ -35,6 +36,9 @@ class LinearModel : public Model {
     for (int64_t i = 0; i < batch.size(); ++i) loss += 0.5 * Error(i) * Error(i);
     return loss / static_cast<double>(batch.size());
   }
+
+  void ClearGradients() override { std::fill(gradients_.begin(), gradients_.end(), 0.0f); }
+  void CompleteGradients() override {}
 
   absl::Status Backward(double weight) override {
     const double scale = weight / static_cast<double>(batch_.size());

@@ -14,13 +14,13 @@ constexpr double kDeviation = 0.02;
 }  // namespace
 
 TransposedLinearImpl::TransposedLinearImpl(int64_t inputs, int64_t outputs) {
-  weight_ = register_parameter("weight", torch::empty({inputs, outputs}));
+  gradient_ = c10::make_intrusive<DirectGradient>(
+      register_parameter("weight", torch::empty({inputs, outputs})));
   bias_ = register_parameter("bias", torch::empty({outputs}));
 }
 
 torch::Tensor TransposedLinearImpl::forward(const torch::Tensor& values) {
-  const torch::Tensor rows = values.reshape({-1, weight_.size(0)});
-  return torch::addmm(bias_, rows, weight_).view({values.size(0), values.size(1), weight_.size(1)});
+  return DirectLinear(values, bias_, gradient_, WeightLayout::kInputsByOutputs);
 }
 
 GptBlock::GptBlock(const TransformerSize& size) : heads_(size.heads), dropout_(size.dropout) {

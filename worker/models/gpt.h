@@ -18,15 +18,16 @@
 namespace ringside {
 
 // A linear layer whose matrix is [inputs, outputs].
-class TransposedLinearImpl : public torch::nn::Module {
+class TransposedLinearImpl : public torch::nn::Module, public DirectGradientLayer {
  public:
   TransposedLinearImpl(int64_t inputs, int64_t outputs);
   // Over the last of three dimensions.
   torch::Tensor forward(const torch::Tensor& values);
+  DirectGradient* direct_gradient() const override { return gradient_.get(); }
 
  private:
-  torch::Tensor weight_;
   torch::Tensor bias_;
+  c10::intrusive_ptr<DirectGradient> gradient_;  // has the weight
 };
 TORCH_MODULE(TransposedLinear);
 

@@ -20,12 +20,13 @@ torch::Tensor ConvolutionImpl::forward(const torch::Tensor& images) {
 }
 
 LinearImpl::LinearImpl(int64_t inputs, int64_t outputs) {
-  weight_ = register_parameter("weight", torch::empty({outputs, inputs}));
+  gradient_ = c10::make_intrusive<DirectGradient>(
+      register_parameter("weight", torch::empty({outputs, inputs})));
   bias_ = register_parameter("bias", torch::empty({outputs}));
 }
 
 torch::Tensor LinearImpl::forward(const torch::Tensor& values) {
-  return torch::linear(values, weight_, bias_);
+  return DirectLinear(values, bias_, gradient_, WeightLayout::kOutputsByInputs);
 }
 
 BatchNormImpl::BatchNormImpl(int64_t channels) {

@@ -9,6 +9,8 @@
 
 #include <cstdint>
 
+#include "worker/models/direct_gradient.h"
+
 namespace ringside {
 
 struct ConvolutionSize {
@@ -33,14 +35,15 @@ class ConvolutionImpl : public torch::nn::Module {
 TORCH_MODULE(Convolution);
 
 // Over the last dimension.
-class LinearImpl : public torch::nn::Module {
+class LinearImpl : public torch::nn::Module, public DirectGradientLayer {
  public:
   LinearImpl(int64_t inputs, int64_t outputs);
   torch::Tensor forward(const torch::Tensor& values);
+  DirectGradient* direct_gradient() const override { return gradient_.get(); }
 
  private:
-  torch::Tensor weight_;
   torch::Tensor bias_;
+  c10::intrusive_ptr<DirectGradient> gradient_;  // has the weight
 };
 TORCH_MODULE(Linear);
 

@@ -1,5 +1,7 @@
 #include "worker/models/lenet.h"
 
+#include "worker/models/layers.h"
+
 namespace ringside {
 namespace {
 
@@ -24,9 +26,9 @@ torch::nn::Sequential MakeLenet(int64_t channels, int64_t rows, int64_t columns,
   network->push_back("relu2", torch::nn::ReLU());
   network->push_back("pool2", torch::nn::MaxPool2d(kPool));
   network->push_back("flatten", torch::nn::Flatten());
-  network->push_back("fc1", torch::nn::Linear(features, kHidden));
+  network->push_back("fc1", Linear(features, kHidden));
   network->push_back("relu3", torch::nn::ReLU());
-  network->push_back("fc2", torch::nn::Linear(kHidden, classes));
+  network->push_back("fc2", Linear(kHidden, classes));
   return network;
 }
 

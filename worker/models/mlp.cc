@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "worker/models/layers.h"
+
 namespace ringside {
 
 torch::nn::Sequential MakeMlp(int64_t inputs, const std::vector<int64_t>& hidden, int64_t classes) {
@@ -10,11 +12,11 @@ torch::nn::Sequential MakeMlp(int64_t inputs, const std::vector<int64_t>& hidden
   int layer = 0;
   for (int64_t width : hidden) {
     const std::string number = std::to_string(++layer);
-    network->push_back("fc" + number, torch::nn::Linear(inputs, width));
+    network->push_back("fc" + number, Linear(inputs, width));
     network->push_back("relu" + number, torch::nn::ReLU());
     inputs = width;
   }
-  network->push_back("fc" + std::to_string(++layer), torch::nn::Linear(inputs, classes));
+  network->push_back("fc" + std::to_string(++layer), Linear(inputs, classes));
   return network;
 }
 

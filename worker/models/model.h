@@ -33,8 +33,8 @@ class Model {
   virtual const std::vector<ParameterSpec>& Parameters() const = 0;
 
   // Called once, before all that follows. Writes the initial parameters, a function of the seed
-  // alone, into `parameters` and from then on computes with what stands there; gradients are added
-  // to what stands in `gradients`. Both have TotalElements(Parameters()) elements and outlive the
+  // alone, into `parameters` and from then on computes with what stands there; gradients appear
+  // in `gradients`. Both have TotalElements(Parameters()) elements and outlive the
   // model. `parameter_ready` is called in Backward, on its thread, as soon as the gradient of a
   // parameter (model order) is complete; not at all for one that took no part. INVALID_ARGUMENT: a
   // length differs.
@@ -47,9 +47,12 @@ class Model {
   // batch are not those of the model's samples. INTERNAL, here and below: what LibTorch threw.
   virtual absl::StatusOr<double> Forward(const Batch& batch) = 0;
 
-  // Adds the gradients of `weight` times the loss of the last Forward. The caller zeroes them
-  // before each step.
+  // A step's gradients: ClearGradients voids those of the step before, each Backward adds those of
+  // `weight` times the loss of the last Forward, and CompleteGradients zeroes those of parameters
+  // that took no part. Until then only gradients that are ready may be read.
+  virtual void ClearGradients() = 0;
   virtual absl::Status Backward(double weight) = 0;
+  virtual void CompleteGradients() = 0;
 
   // Without dropout and with the statistics in the buffers. No gradients are made; parameters and
   // buffers stay as they are.

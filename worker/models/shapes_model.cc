@@ -109,6 +109,8 @@ absl::StatusOr<double> ShapesModel::Forward(const Batch& batch) {
   return 0.0;
 }
 
+void ShapesModel::ClearGradients() { std::fill(gradients_.begin(), gradients_.end(), 0.0f); }
+
 absl::Status ShapesModel::Backward(double weight) {
   const absl::Duration begin = config_.pace.now();
   const absl::Duration whole = config_.compute * 2 / 3;

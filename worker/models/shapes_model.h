@@ -49,7 +49,9 @@ class ShapesModel final : public Model {
   absl::Status Bind(absl::Span<float> parameters, absl::Span<float> gradients,
                     std::function<void(int parameter)> parameter_ready) override;
   absl::StatusOr<double> Forward(const Batch& batch) override;
+  void ClearGradients() override;
   absl::Status Backward(double weight) override;
+  void CompleteGradients() override {}
   // Nothing is right or wrong here: counts samples alone.
   absl::StatusOr<EvaluationSums> Evaluate(const Batch& batch) override;
 

@@ -73,6 +73,10 @@ TorchModel::TorchModel(std::shared_ptr<Network> network, const SampleShape& shap
     parameters_.push_back(item.value());
     specs_.push_back({item.key(), item.value().sizes().vec(), "float32"});
   }
+  for (const auto& module : network_->modules()) {
+    const auto* layer = dynamic_cast<const DirectGradientLayer*>(module.get());
+    if (layer != nullptr) direct_gradients_.push_back(layer->direct_gradient());
+  }
   for (const auto& item : network_->named_buffers()) {
     const bool counts = item.value().scalar_type() == torch::kInt64;
     (counts ? counter_buffers_ : float_buffers_).push_back(item.value());
@@ -112,6 +116,28 @@ void TorchModel::BindParameter(int index, float* value, float* gradient) {
   auto accumulator = torch::autograd::impl::grad_accumulator(parameter);
   accumulator->add_post_hook(std::make_unique<ReadyHook>(&parameter_ready_, index));
   accumulators_.push_back(std::move(accumulator));
+  const bool direct =
+      std::any_of(direct_gradients_.begin(), direct_gradients_.end(),
+                  [&](const DirectGradient* own) { return own->weight().is_same(parameter); });
+  if (direct) return;
+  const auto length = static_cast<size_t>(parameter.numel());
+  if (!added_gradients_.empty() && added_gradients_.back().end() == gradient) {
+    const absl::Span<float> before = added_gradients_.back();
+    added_gradients_.back() = absl::MakeSpan(before.data(), before.size() + length);
+  } else {
+    added_gradients_.emplace_back(gradient, length);
+  }
+}
+
+void TorchModel::ClearGradients() {
+  for (absl::Span<float> gradients : added_gradients_) {
+    std::fill(gradients.begin(), gradients.end(), 0.0f);
+  }
+  for (DirectGradient* gradient : direct_gradients_) gradient->Clear();
+}
+
+void TorchModel::CompleteGradients() {
+  for (DirectGradient* gradient : direct_gradients_) gradient->Complete();
 }
 
 absl::Status TorchModel::CheckBatch(const Batch& batch) const {

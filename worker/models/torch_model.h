@@ -8,6 +8,8 @@
 #include <memory>
 #include <vector>
 
+#include "absl/types/span.h"
+#include "worker/models/direct_gradient.h"
 #include "worker/models/model.h"
 #include "worker/models/network.h"
 
@@ -22,7 +24,9 @@ class TorchModel final : public Model {
   absl::Status Bind(absl::Span<float> parameters, absl::Span<float> gradients,
                     std::function<void(int parameter)> parameter_ready) override;
   absl::StatusOr<double> Forward(const Batch& batch) override;
+  void ClearGradients() override;
   absl::Status Backward(double weight) override;
+  void CompleteGradients() override;
   absl::StatusOr<EvaluationSums> Evaluate(const Batch& batch) override;
   const BufferSpecs& Buffers() const override { return buffer_specs_; }
   absl::Status ReadBuffers(absl::Span<float> floats, absl::Span<int64_t> counters) const override;
@@ -45,6 +49,10 @@ class TorchModel final : public Model {
   std::vector<torch::Tensor> float_buffers_;
   std::vector<torch::Tensor> counter_buffers_;
   BufferSpecs buffer_specs_;
+  std::vector<DirectGradient*> direct_gradients_;  // the layers' own
+
+  // Of the parameters that have no direct gradient; neighbours are one.
+  std::vector<absl::Span<float>> added_gradients_;
 
   std::function<void(int)> parameter_ready_;
   // The nodes that add gradients to the buffer. LibTorch keeps weak references only, and with a

@@ -52,6 +52,7 @@ class ModelBench {
     const absl::Status bound = model->Bind(parameters->span(), gradients->span(),
                                            [this](int index) { ready.push_back(index); });
     EXPECT_TRUE(bound.ok()) << bound;
+    model->ClearGradients();
     Fill(batch_size);
   }
 

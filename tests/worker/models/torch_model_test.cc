@@ -94,7 +94,7 @@ TEST(TorchModelTest, ParametersBecomeReadyLastLayerFirst) {
 TEST(TorchModelTest, AGradientIsInTheArenaWhenItsParameterIsReady) {
   auto model = *CreateModel(TinyMlp());
   const int64_t elements = TotalElements(model->Parameters());
-  std::vector<float> parameters(elements), gradients(elements);
+  std::vector<float> parameters(elements), gradients(elements, 7.0f);
   std::vector<int64_t> begins;
   int64_t begin = 0;
   for (const ParameterSpec& spec : model->Parameters()) {
@@ -111,6 +111,7 @@ TEST(TorchModelTest, AGradientIsInTheArenaWhenItsParameterIsReady) {
                   .ok());
   const std::vector<float> images(2 * 16, 0.5f);
   const std::vector<int64_t> labels = {0, 2};
+  model->ClearGradients();
   ASSERT_TRUE(model->Forward({images, labels}).ok());
   ASSERT_TRUE(model->Backward(1).ok());
   std::vector<float> all;
@@ -124,7 +125,7 @@ TEST(TorchModelTest, TheBindingStaysOverSteps) {
   const double before = bench.Loss();
   for (int step = 0; step < 50; ++step) {
     const absl::Span<float> gradients = bench.gradients->span();
-    std::fill(gradients.begin(), gradients.end(), 0.0f);
+    bench.model->ClearGradients();
     bench.Step(1);
     for (size_t i = 0; i < gradients.size(); ++i)
       bench.parameters->span()[i] -= 0.1f * gradients[i];
@@ -132,7 +133,7 @@ TEST(TorchModelTest, TheBindingStaysOverSteps) {
   EXPECT_LT(bench.Loss(), 0.5 * before);
 }
 
-TEST(TorchModelTest, GradientsAccumulateUntilZeroed) {
+TEST(TorchModelTest, GradientsAddUpUntilCleared) {
   ModelBench bench(TinyMlp());
   bench.Step(1);
   const std::vector<float> once(bench.gradients->span().begin(), bench.gradients->span().end());
