@@ -91,7 +91,7 @@ int CompareCommand(const CommandContext& context) {
   UnblockJobSignals();
   if (status != 0) return status;
   const ComparisonResult comparison =
-      BuildComparison(runs, context.argv, runs.front().provenance());
+      BuildComparison(runs, context.argv, runs.front().provenance(), {}, InequalityFromFlags());
   PrintVerdict(comparison);
   const absl::Status written = WriteReportAndSayWhere(comparison, plan->out);
   if (!written.ok()) return ExitStatus(written);

@@ -1,5 +1,6 @@
 #include "experiments/experiment_flags.h"
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,12 @@ ABSL_FLAG(int64_t, global_batch, Defaults().global_batch,
           "compare: samples per step of all ranks together, for strong scaling; 0: --batch_size x "
           "the most workers");
 ABSL_FLAG(std::string, checkpoint, "", "export: the checkpoint to read");
+ABSL_FLAG(
+    bool, allow_unequal, false,
+    "compare, sweep, report: compare runs that differ in batch, dtype, threads, build or cores "
+    "too, and say so");
+ABSL_FLAG(double, tolerance, 0.02,
+          "diff: by which share a step may take longer without being a regression");
 ABSL_FLAG(bool, overwrite, false, "run, compare: replace the results that --out holds already");
 
 namespace ringside {
@@ -45,6 +52,8 @@ const std::vector<Restriction>& Restrictions() {
       {"scaling", {"compare"}, ""},
       {"global_batch", {"compare"}, "`ringside run` takes --batch_size, per rank"},
       {"overwrite", {"run", "compare", "report"}, ""},
+      {"allow_unequal", {"compare", "sweep", "report"}, ""},
+      {"tolerance", {"diff"}, ""},
       {"strategy", {"run", "coordinator"}, "`ringside compare` takes --strategies"},
       {"trial", {"run"}, "`ringside compare` takes --trials"},
       {"resume", {"run"}, ""},
@@ -76,6 +85,17 @@ absl::StatusOr<ExperimentConfig> ExperimentConfigFromFlags() {
 std::string CheckpointFromFlags() { return absl::GetFlag(FLAGS_checkpoint); }
 
 bool OverwriteFromFlags() { return absl::GetFlag(FLAGS_overwrite); }
+
+Inequality InequalityFromFlags() {
+  return absl::GetFlag(FLAGS_allow_unequal) ? Inequality::kAllowed : Inequality::kRefused;
+}
+
+absl::StatusOr<double> ToleranceFromFlags() {
+  const double tolerance = absl::GetFlag(FLAGS_tolerance);
+  if (tolerance >= 0 && std::isfinite(tolerance)) return tolerance;
+  return absl::InvalidArgumentError(
+      absl::StrCat("--tolerance=", tolerance, ": must be 0 or more, e.g. 0.02 for 2 %"));
+}
 
 absl::Status RequireFlagsOf(absl::string_view command, const CommandLine& command_line) {
   for (const Restriction& restriction : Restrictions()) {

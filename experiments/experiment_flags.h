@@ -7,6 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "common/config/flag_parser.h"
 #include "experiments/experiment_config.h"
+#include "experiments/inequality.h"
 
 namespace ringside {
 
@@ -18,6 +19,12 @@ std::string CheckpointFromFlags();
 
 // --overwrite
 bool OverwriteFromFlags();
+
+// --allow_unequal
+Inequality InequalityFromFlags();
+
+// --tolerance. INVALID_ARGUMENT: negative or no number.
+absl::StatusOr<double> ToleranceFromFlags();
 
 // INVALID_ARGUMENT: a flag was given that `command` ("run", "compare", ...) does not act on; says
 // which does.

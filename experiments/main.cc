@@ -14,6 +14,7 @@
 #include "experiments/command_context.h"
 #include "experiments/compare_command.h"
 #include "experiments/coordinator_command.h"
+#include "experiments/diff_command.h"
 #include "experiments/doctor/doctor_command.h"
 #include "experiments/export_command.h"
 #include "experiments/report_command.h"
@@ -38,7 +39,10 @@ constexpr Command kCommands[] = {
      true, false},
     {"compare", "train with --strategies=ps,ring,local --workers=1,2,4 --trials=T and compare",
      &CompareCommand, true, false},
-    {"report", "DIR...: make the pages again from results", &ReportCommand, false, true},
+    {"report", "DIR...: make the pages again from results, of several folders together",
+     &ReportCommand, false, true},
+    {"diff", "A B: is B significantly slower than A? exit status 1 if so", &DiffCommand, false,
+     true},
     {"export", "--checkpoint=FILE --out=FILE.safetensors: a model for other frameworks",
      &ExportCommand, false, false},
     {"coordinator", "meeting point for processes started by hand: --coordinator=host:port",

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -11,24 +12,14 @@
 #include "common/logging.h"
 #include "common/status_macros.h"
 #include "experiments/experiment_flags.h"
-#include "experiments/job_runner.h"
 #include "experiments/output_folder.h"
+#include "experiments/read_results.h"
 #include "experiments/report/comparison.h"
-#include "experiments/report/report_writer.h"
+#include "experiments/report/merge_results.h"
 #include "experiments/report_output.h"
 
 namespace ringside {
 namespace {
-
-// A comparison as it is; a single run becomes one, with its own command and provenance.
-absl::StatusOr<ComparisonResult> ReadResults(const std::string& folder) {
-  const absl::StatusOr<RunResult> run = ReadRunResult(folder);
-  if (run.ok())
-    return BuildComparison({*run}, {run->command().begin(), run->command().end()},
-                           run->provenance());
-  if (absl::IsNotFound(run.status())) return run.status();
-  return ReadComparison(absl::StrCat(folder, "/results.json"));
-}
 
 // Whatever is overwritten in `out` must not be what is to be read.
 absl::Status RequireOutside(const std::string& out, const std::vector<std::string>& folders) {
@@ -45,6 +36,17 @@ absl::Status RequireOutside(const std::string& out, const std::vector<std::strin
   return absl::OkStatus();
 }
 
+// One result is made again from its own runs, several are merged.
+absl::StatusOr<ComparisonResult> ReadAll(const CommandContext& context) {
+  std::vector<NamedResult> parts;
+  for (const std::string& folder : context.command_line.positional) {
+    RINGSIDE_ASSIGN_OR_RETURN(ComparisonResult part, ReadResults(folder));
+    parts.push_back({folder, std::move(part)});
+  }
+  if (parts.size() == 1) return RebuildComparison(parts.front().result, InequalityFromFlags());
+  return MergeResults(parts, context.argv, InequalityFromFlags());
+}
+
 absl::Status WriteMerged(const CommandContext& context) {
   RINGSIDE_RETURN_IF_ERROR(RequireFlagsOf("report", context.command_line));
   const std::vector<std::string>& folders = context.command_line.positional;
@@ -58,22 +60,8 @@ absl::Status WriteMerged(const CommandContext& context) {
                                                    ": needs --out=DIR for the merged report"));
   }
   RINGSIDE_RETURN_IF_ERROR(RequireOutside(flags.out, folders));
-  ComparisonResult merged;
-  for (const std::string& folder : folders) {
-    RINGSIDE_ASSIGN_OR_RETURN(const ComparisonResult part, ReadResults(folder));
-    if (merged.runs_size() == 0) {
-      *merged.mutable_command() = part.command();
-      *merged.mutable_provenance() = part.provenance();
-    }
-    merged.mutable_runs()->MergeFrom(part.runs());
-  }
-  const std::vector<std::string> command =
-      folders.size() > 1
-          ? context.argv
-          : std::vector<std::string>(merged.command().begin(), merged.command().end());
-  const ComparisonResult comparison =
-      BuildComparison({merged.runs().begin(), merged.runs().end()}, command, merged.provenance());
-  std::string out = folders.front();
+  RINGSIDE_ASSIGN_OR_RETURN(const ComparisonResult comparison, ReadAll(context));
+  std::string out = ResultsFolder(folders.front());
   if (!flags.out.empty()) {
     RINGSIDE_ASSIGN_OR_RETURN(const OutputFolder folder,
                               OutputFolder::Prepare(flags.out, OverwriteFromFlags()));

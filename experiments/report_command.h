@@ -7,8 +7,9 @@
 namespace ringside {
 
 // One folder: rebuilds its pages there, or in --out. Several: merges their runs into one comparison
-// in --out. A folder may hold a comparison or what worker 0 of a job started by hand has left.
-// Returns the exit status.
+// in --out, each run once; other builds and machines are refused without --allow_unequal. A folder
+// may hold a comparison or what worker 0 of a job started by hand has left. Returns the exit
+// status.
 int ReportCommand(const CommandContext& context);
 
 }  // namespace ringside

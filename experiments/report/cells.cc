@@ -1,13 +1,16 @@
 #include "experiments/report/cells.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <string>
 #include <tuple>
 
+#include "experiments/report/comparability.h"
+#include "experiments/report/core_load.h"
 #include "experiments/report/run_samples.h"
+#include "experiments/report/scaling_baseline.h"
 #include "experiments/report/series.h"
+#include "experiments/report/setting_text.h"
 #include "experiments/report/transport.h"
 
 namespace ringside {
@@ -20,6 +23,21 @@ std::string CellTransport(const RunResult& run) {
 }
 std::string CellTransport(const Cell& cell) {
   return IsParameterServer(cell.strategy()) ? cell.transport() : "";
+}
+
+std::string CellPlacement(const RunResult& run) {
+  return IsParameterServer(run.strategy()) ? SettingOf(run, "placement") : "";
+}
+
+bool KeyLess(const Cell& a, const Cell& b) {
+  if (a.workers() != b.workers()) return a.workers() < b.workers();
+  const Point at_a = PointOf(a);
+  const Point at_b = PointOf(b);
+  if (at_a != at_b) return PointLess(at_a, at_b);
+  if (a.strategy() != b.strategy()) return StrategyLess(a.strategy(), b.strategy());
+  if (a.shards() != b.shards()) return a.shards() < b.shards();
+  if (a.transport() != b.transport()) return a.transport() < b.transport();
+  return a.placement() < b.placement();
 }
 
 void FillTimes(const std::vector<const RunResult*>& runs, Cell& cell) {
@@ -55,16 +73,25 @@ void FillThroughput(const std::vector<const RunResult*>& runs, Cell& cell) {
   cell.set_sustained_samples_per_s(seconds > 0 ? samples / seconds : 0);
 }
 
-Cell BuildCell(const std::vector<const RunResult*>& runs) {
+void FillLoad(const std::vector<const RunResult*>& runs, Cell& cell) {
+  for (const RunResult* run : runs) {
+    const CoreLoad load = LoadOf(*run);
+    const CoreLoad worst = LoadOf(cell);
+    if (worst.threads > 0 && load.threads * worst.cores <= worst.threads * load.cores) continue;
+    cell.set_busy_threads(load.threads);
+    cell.set_busy_cores(load.cores);
+  }
+}
+
+// What tells the cell from others is that of `key`.
+Cell BuildCell(const Cell& key, const std::vector<const RunResult*>& runs) {
   const RunResult& first = *runs.front();
-  Cell cell;
-  cell.set_strategy(first.strategy());
-  cell.set_workers(first.workers());
-  cell.set_shards(first.shards());
+  Cell cell = key;
   cell.set_batch_size(first.batch_size());
   cell.set_global_batch_size(first.global_batch_size());
   cell.set_trials(static_cast<int>(runs.size()));
   cell.set_transport(TransportOf(runs));
+  FillLoad(runs, cell);
   FillTimes(runs, cell);
   FillThroughput(runs, cell);
   *cell.mutable_mean_step() = MeanStep(runs);
@@ -78,20 +105,6 @@ Cell BuildCell(const std::vector<const RunResult*>& runs) {
   for (const std::string& hash : hashes) cell.add_hashes(hash);
   cell.set_accuracy(accuracy);
   return cell;
-}
-
-// Speed-up and efficiency over the smallest number of workers of the same series. The oracle has
-// neither: it plays all ranks in one process.
-void FillScaling(std::vector<Cell>& cells) {
-  const SeriesNames names(cells);
-  std::map<std::string, Cell> baselines;
-  for (Cell& cell : cells) {  // smallest number of workers first
-    if (IsOracle(cell.strategy()) || cell.samples_per_s().median() <= 0) continue;
-    const Cell& baseline = baselines.emplace(names.Of(cell), cell).first->second;
-    cell.set_baseline_workers(baseline.workers());
-    cell.set_speed_up(cell.samples_per_s().median() / baseline.samples_per_s().median());
-    cell.set_efficiency(cell.speed_up() * baseline.workers() / cell.workers());
-  }
 }
 
 }  // namespace
@@ -116,8 +129,12 @@ Trials StepTimes(const std::vector<const RunResult*>& runs) {
 std::vector<const RunResult*> RunsOf(const Cell& cell, const std::vector<RunResult>& runs) {
   std::vector<const RunResult*> found;
   for (const RunResult& run : runs) {
-    if (run.strategy() == cell.strategy() && run.workers() == cell.workers() &&
-        run.shards() == cell.shards() && CellTransport(run) == CellTransport(cell)) {
+    const bool there = std::all_of(
+        cell.point().begin(), cell.point().end(),
+        [&run](const auto& entry) { return InvariantOf(run, entry.first) == entry.second; });
+    if (there && run.strategy() == cell.strategy() && run.workers() == cell.workers() &&
+        run.shards() == cell.shards() && CellTransport(run) == CellTransport(cell) &&
+        CellPlacement(run) == cell.placement()) {
       found.push_back(&run);
     }
   }
@@ -126,26 +143,27 @@ std::vector<const RunResult*> RunsOf(const Cell& cell, const std::vector<RunResu
   return found;
 }
 
-std::vector<Cell> BuildCells(const std::vector<RunResult>& runs) {
+std::vector<Cell> BuildCells(const std::vector<RunResult>& runs, const PointSpace& space) {
   std::vector<Cell> keys;
-  std::set<std::tuple<int, std::string, int, std::string>> seen;
+  std::set<std::tuple<int, Point, std::string, int, std::string, std::string>> seen;
   for (const RunResult& run : runs) {
+    const Point point = space.Of(run);
     const std::string transport = CellTransport(run);
-    if (!seen.insert({run.workers(), run.strategy(), run.shards(), transport}).second) continue;
+    const std::string placement = CellPlacement(run);
+    if (!seen.insert({run.workers(), point, run.strategy(), run.shards(), transport, placement})
+             .second)
+      continue;
     Cell& key = keys.emplace_back();
     key.set_workers(run.workers());
     key.set_strategy(run.strategy());
     key.set_shards(run.shards());
     key.set_transport(transport);
+    key.set_placement(placement);
+    key.mutable_point()->insert(point.begin(), point.end());
   }
-  std::sort(keys.begin(), keys.end(), [](const Cell& a, const Cell& b) {
-    if (a.workers() != b.workers()) return a.workers() < b.workers();
-    if (a.strategy() != b.strategy()) return StrategyLess(a.strategy(), b.strategy());
-    if (a.shards() != b.shards()) return a.shards() < b.shards();
-    return a.transport() < b.transport();
-  });
+  std::sort(keys.begin(), keys.end(), KeyLess);
   std::vector<Cell> cells;
-  for (const Cell& key : keys) cells.push_back(BuildCell(RunsOf(key, runs)));
+  for (const Cell& key : keys) cells.push_back(BuildCell(key, RunsOf(key, runs)));
   FillScaling(cells);
   return cells;
 }

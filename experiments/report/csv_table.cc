@@ -1,5 +1,6 @@
 #include "experiments/report/csv_table.h"
 
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -24,7 +25,11 @@ void CsvTable::AddRow(const std::vector<std::string>& fields) {
 
 std::string CellsCsv(const ComparisonResult& comparison) {
   using Row = std::vector<std::pair<std::string, std::string>>;
-  const auto row_of = [](const Cell& cell) {
+  std::set<std::string> settings;  // that vary
+  for (const Cell& cell : comparison.cells()) {
+    for (const auto& entry : cell.point()) settings.insert(entry.first);
+  }
+  const auto row_of = [&settings](const Cell& cell) {
     Row row = {
         {"strategy", cell.strategy()},
         {"workers", absl::StrCat(cell.workers())},
@@ -58,6 +63,15 @@ std::string CellsCsv(const ComparisonResult& comparison) {
                      ExactNumber(HiddenCommunication().seconds_of(cell.mean_step())));
     row.emplace_back("accuracy", ExactNumber(cell.accuracy()));
     row.emplace_back("parameters_sha256", absl::StrJoin(cell.hashes(), " "));
+    row.emplace_back("baseline", cell.baseline());
+    row.emplace_back("placement", cell.placement());
+    row.emplace_back("threads", absl::StrCat(cell.busy_threads()));
+    row.emplace_back("cores", absl::StrCat(cell.busy_cores()));
+    for (const std::string& setting : settings) {
+      const auto found = cell.point().find(setting);
+      row.emplace_back(absl::StrCat("point_", setting),
+                       found == cell.point().end() ? "" : found->second);
+    }
     return row;
   };
   std::vector<std::string> header;

@@ -21,7 +21,8 @@ class CsvTable {
   std::string text_;
 };
 
-// results.csv: one row per cell.
+// results.csv: one row per cell. Settings of a sweep that vary have columns at the end:
+// "point_network".
 std::string CellsCsv(const ComparisonResult& comparison);
 
 }  // namespace ringside

@@ -15,7 +15,9 @@
 #include "experiments/report/csv_table.h"
 #include "experiments/report/number_text.h"
 #include "experiments/report/plot_script.h"
+#include "experiments/report/point.h"
 #include "experiments/report/run_samples.h"
+#include "experiments/report/sensitivity_figure.h"
 #include "experiments/report/series.h"
 #include "experiments/report/svg_theme.h"
 
@@ -30,10 +32,36 @@ std::vector<Cell> CellsOf(const ComparisonResult& comparison) {
   return {comparison.cells().begin(), comparison.cells().end()};
 }
 
+// Of a sweep, the figures over workers show one point: that with most numbers of workers, the last
+// of several.
+Point ShownPoint(const std::vector<Cell>& cells) {
+  std::map<Point, int> worker_counts;
+  Point shown;
+  for (const Place& place : PlacesOf(cells)) ++worker_counts[place.point];
+  for (const Place& place : PlacesOf(cells)) {
+    if (worker_counts[place.point] >= worker_counts[shown]) shown = place.point;
+  }
+  return shown;
+}
+
+std::vector<Cell> CellsAt(const Point& point, const std::vector<Cell>& cells) {
+  std::vector<Cell> there;
+  for (const Cell& cell : cells) {
+    if (IsPartOf(PointOf(cell), point)) there.push_back(cell);
+  }
+  return there;
+}
+
+// What a caption says of it; empty where nothing varies.
+std::string ShownText(const Point& point) {
+  return point.empty() ? ""
+                       : absl::StrCat(" At ", PointText(point), "; results.csv has the others.");
+}
+
 // Places of the numbers of workers along the x axis: evenly, whatever their distance.
-class WorkersAxis {
+class WorkersPlaces {
  public:
-  explicit WorkersAxis(const std::vector<Cell>& cells) {
+  explicit WorkersPlaces(const std::vector<Cell>& cells) {
     std::set<int> distinct;
     for (const Cell& cell : cells) distinct.insert(cell.workers());
     workers_.assign(distinct.begin(), distinct.end());
@@ -66,6 +94,17 @@ std::vector<LegendEntry> LegendOf(const SeriesNames& names, bool with_oracles) {
     }
   }
   return entries;
+}
+
+// What the cells' efficiencies are over, each once.
+std::string BaselinesText(const std::vector<Cell>& cells) {
+  std::vector<std::string> baselines;
+  for (const Cell& cell : cells) {
+    if (cell.baseline().empty()) continue;
+    if (std::find(baselines.begin(), baselines.end(), cell.baseline()) == baselines.end())
+      baselines.push_back(cell.baseline());
+  }
+  return absl::StrJoin(baselines, "; ");
 }
 
 // Beside each other, so that no series hides another.
@@ -157,9 +196,11 @@ Figure LossFigure(const ComparisonResult& comparison) {
 }
 
 Figure ThroughputFigure(const ComparisonResult& comparison) {
-  const std::vector<Cell> cells = CellsOf(comparison);
-  const SeriesNames names(cells);
-  const WorkersAxis axis(cells);
+  const std::vector<Cell> all = CellsOf(comparison);
+  const SeriesNames names(all);
+  const Point shown = ShownPoint(all);
+  const std::vector<Cell> cells = CellsAt(shown, all);
+  const WorkersPlaces axis(cells);
   CsvTable csv(
       {"series", "workers", "samples_per_s_low", "samples_per_s_median", "samples_per_s_high"});
   Figure figure;
@@ -191,8 +232,9 @@ Figure ThroughputFigure(const ComparisonResult& comparison) {
   }
   figure.name = "throughput";
   figure.title = "Samples per second";
-  figure.caption =
-      "Median over the counted steps of all trials, with its 95 % interval. Higher is better.";
+  figure.caption = absl::StrCat(
+      "Median over the counted steps of all trials, with its 95 % interval. Higher is better.",
+      ShownText(shown));
   figure.csv = csv.Text();
   figure.script = absl::StrCat(PlotStyle(), PlotLegend(LegendOf(names, true), figure),
                                axis.Script(), PlotRoundAxis(most), "set lmargin 8\nset format y '",
@@ -201,9 +243,11 @@ Figure ThroughputFigure(const ComparisonResult& comparison) {
 }
 
 Figure EfficiencyFigure(const ComparisonResult& comparison) {
-  const std::vector<Cell> cells = CellsOf(comparison);
-  const SeriesNames names(cells);
-  const WorkersAxis axis(cells);
+  const std::vector<Cell> all = CellsOf(comparison);
+  const SeriesNames names(all);
+  const Point shown = ShownPoint(all);
+  const std::vector<Cell> cells = CellsAt(shown, all);
+  const WorkersPlaces axis(cells);
   CsvTable csv({"series", "workers", "baseline_workers", "speed_up", "efficiency"});
   Figure figure;
   std::vector<std::string> plots = {
@@ -229,9 +273,9 @@ Figure EfficiencyFigure(const ComparisonResult& comparison) {
   }
   figure.name = "efficiency";
   figure.title = "Scaling efficiency";
-  figure.caption =
-      "Samples/s over those of the same strategy's smallest number of workers, divided by the "
-      "ratio of workers; 100 % would be perfect scaling.";
+  figure.caption = absl::StrCat(
+      "Samples/s over those of the baseline (", BaselinesText(cells),
+      "), divided by the ratio of workers; 100 % would be perfect scaling.", ShownText(shown));
   figure.csv = csv.Text();
   figure.script = absl::StrCat(PlotStyle(), PlotLegend(LegendOf(names, false), figure),
                                axis.Script(), PlotRoundAxis(most * 100),
@@ -253,6 +297,7 @@ std::vector<Figure> Figures(const ComparisonResult& comparison) {
   if (counted_cells > 1) figures.push_back(ThroughputFigure(comparison));
   if (worker_counts.size() > 1) figures.push_back(EfficiencyFigure(comparison));
   if (counted_cells > 0) figures.push_back(BreakdownFigure(comparison));
+  for (Figure& figure : SensitivityFigures(comparison)) figures.push_back(std::move(figure));
   return figures;
 }
 

@@ -1,25 +1,29 @@
 #include "experiments/report/gates.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "experiments/report/bit_equality.h"
+#include "experiments/report/comparability.h"
 #include "experiments/report/number_text.h"
+#include "experiments/report/run_grid.h"
 #include "experiments/report/run_samples.h"
 #include "experiments/report/run_steps.h"
 #include "experiments/report/series.h"
 #include "experiments/report/server_mode.h"
 #include "experiments/report/traffic_formula.h"
-#include "experiments/report/transport.h"
 
 namespace ringside {
 namespace {
+
+constexpr char kAllowed[] = "differences are allowed by --allow_unequal: ";
 
 Gate MakeGate(const std::string& name, const std::string& failure, const std::string& success) {
   Gate gate;
@@ -54,106 +58,6 @@ std::string CheckRun(const RunResult& run) {
   return wrong.empty() ? CheckSteps(run) : wrong;
 }
 
-// The strategy that was asked for, which is what a comparison has planned its runs by.
-std::string AskedFor(const RunResult& run) {
-  const auto& settings = run.settings();
-  const auto strategy = settings.find("strategy");
-  const auto schedule = settings.find("schedule");
-  if (strategy == settings.end() || strategy->second != "ring" || schedule == settings.end() ||
-      schedule->second == "ring") {
-    return run.strategy();
-  }
-  return schedule->second == "direct" ? "direct"
-                                      : absl::StrCat("ring with --schedule=", schedule->second);
-}
-
-// Every strategy at every number of workers, as often as the others.
-std::string CheckGrid(const std::vector<RunResult>& runs) {
-  std::set<std::string> strategies;
-  std::set<int> worker_counts;
-  std::map<std::tuple<std::string, int, int, std::string>, int> trials;
-  std::set<std::pair<std::string, int>> present;
-  for (const RunResult& run : runs) {
-    const std::string strategy = AskedFor(run);
-    strategies.insert(strategy);
-    worker_counts.insert(run.workers());
-    present.insert({strategy, run.workers()});
-    // One run of an oracle is as good as five.
-    if (IsOracle(strategy)) continue;
-    const std::string link = IsParameterServer(strategy) ? TransportOf(run) : "";
-    ++trials[{strategy, run.workers(), run.shards(), link}];
-  }
-  for (int workers : worker_counts) {
-    for (const std::string& strategy : strategies) {
-      if (present.count({strategy, workers}) == 0) {
-        return absl::StrCat("there is no run of ", strategy, " with ", Counted(workers, "worker"));
-      }
-    }
-  }
-  const auto by_count = [](const auto& a, const auto& b) { return a.second < b.second; };
-  if (trials.empty()) return "";
-  const auto [fewest, most] = std::minmax_element(trials.begin(), trials.end(), by_count);
-  if (fewest->second == most->second) return "";
-  const auto describe = [](const auto& entry) {
-    return absl::StrCat(std::get<0>(entry.first), " with ",
-                        Counted(std::get<1>(entry.first), "worker"), " has ",
-                        Counted(entry.second, "trial"));
-  };
-  return absl::StrCat(describe(*fewest), ", ", describe(*most));
-}
-
-// Settings that a comparison is about, and those that only say where files lie or how long to wait.
-bool MayDiffer(const std::string& setting) {
-  static const auto* names = new std::set<std::string>{
-      "strategy",        "schedule",       "device",          "workers",
-      "ps_shards",       "batch_size",     "trial",           "out",
-      "data_dir",        "lease",          "step_timeout",    "join_timeout",
-      "tensorboard_dir", "checkpoint_dir", "keep_checkpoints"};
-  const std::vector<std::string>& of_servers = ServerSettings();
-  return names->count(setting) > 0 ||
-         std::find(of_servers.begin(), of_servers.end(), setting) != of_servers.end();
-}
-
-// Everything that must be the same in all runs, by name.
-std::map<std::string, std::string> Invariants(const RunResult& run) {
-  std::map<std::string, std::string> values;
-  for (const auto& [name, value] : run.settings()) {
-    if (!MayDiffer(name)) values[name] = value;
-  }
-  values["parameters"] = absl::StrCat(run.parameter_elements());
-  const Provenance& provenance = run.provenance();
-  values["build commit"] = provenance.build_commit();
-  values["build type"] = provenance.build_type();
-  values["compiler"] = provenance.compiler();
-  values["kernel"] = provenance.kernel();
-  values["CPU model"] = provenance.cpu_model();
-  values["cores"] = absl::StrCat(provenance.cores());
-  for (const auto& [name, version] : provenance.versions()) values["version of " + name] = version;
-  return values;
-}
-
-std::string ValueOr(const std::map<std::string, std::string>& values, const std::string& name) {
-  const auto found = values.find(name);
-  return found == values.end() ? "absent" : absl::StrCat("\"", found->second, "\"");
-}
-
-std::string CheckInvariants(const RunResult& reference, const RunResult& run) {
-  const std::map<std::string, std::string> a = Invariants(reference);
-  const std::map<std::string, std::string> b = Invariants(run);
-  std::set<std::string> names;
-  for (const auto& entry : a) names.insert(entry.first);
-  for (const auto& entry : b) names.insert(entry.first);
-  std::vector<std::string> differences;
-  for (const std::string& name : names) {
-    const std::string of_reference = ValueOr(a, name);
-    const std::string of_run = ValueOr(b, name);
-    if (of_reference == of_run) continue;
-    differences.push_back(absl::StrCat(name, " is ", of_reference, " in (", RunName(reference),
-                                       ") and ", of_run, " in (", RunName(run), ")"));
-  }
-  return absl::StrJoin(differences, "; ");
-}
-
 // Cores on the hosts where workers run: hosts that only serve parameters are extra by intention,
 // and are shown as such.
 int WorkerHostCores(const RunResult& run) {
@@ -167,6 +71,33 @@ int WorkerHostCores(const RunResult& run) {
   for (const WorkerResult& worker : run.worker_results()) add(worker.process());
   for (const ShardResult& shard : run.shard_results()) add(shard.process());
   return static_cast<int>(cores.size());
+}
+
+// Everything but what `space` varies.
+std::vector<std::string> Differences(const RunResult& reference, const RunResult& run,
+                                     const PointSpace& space) {
+  std::vector<std::string> names = DifferingInvariants(reference, run);
+  names.erase(std::remove_if(names.begin(), names.end(),
+                             [&space](const std::string& name) { return space.Varies(name); }),
+              names.end());
+  return names;
+}
+
+std::string CheckInvariants(const RunResult& reference, const RunResult& run,
+                            const PointSpace& space) {
+  std::map<std::string, std::string> a = Invariants(reference);
+  std::map<std::string, std::string> b = Invariants(run);
+  const auto keep = [names = Differences(reference, run, space)](auto& values) {
+    for (auto entry = values.begin(); entry != values.end();) {
+      const bool named = std::find(names.begin(), names.end(), entry->first) != names.end();
+      entry = named ? std::next(entry) : values.erase(entry);
+    }
+  };
+  keep(a);
+  keep(b);
+  return absl::StrJoin(DescribeDifferences(a, absl::StrCat("(", RunName(reference), ")"), b,
+                                           absl::StrCat("(", RunName(run), ")")),
+                       "; ");
 }
 
 // What must be equal among runs with the same number of workers.
@@ -292,45 +223,79 @@ std::string ShortHash(const std::string& hash) {
   return hash.size() <= kDigits ? hash : hash.substr(0, kDigits);
 }
 
-Gate CompletenessGate(const std::vector<RunResult>& runs) {
+Gate CompletenessGate(const std::vector<RunResult>& runs, const PointSpace& space) {
   std::string failure = runs.empty() ? "there is no run" : "";
   for (const RunResult& run : runs) {
     if (!failure.empty()) break;
     const std::string wrong = CheckRun(run);
     if (!wrong.empty()) failure = absl::StrCat(RunName(run), ": ", wrong);
   }
-  if (failure.empty()) failure = CheckGrid(runs);
+  if (failure.empty() && !space.is_sweep()) {
+    const std::vector<std::string> gaps = GridGaps(runs, space);
+    if (!gaps.empty()) failure = gaps.front();
+  }
   return MakeGate("completeness", failure,
                   absl::StrCat(Counted(static_cast<int64_t>(runs.size()), "run"),
                                runs.size() == 1 ? ": every rank, shard and step is there"
                                                 : ": every rank, shard and step of each is there"));
 }
 
-Gate SettingsGate(const std::vector<RunResult>& runs) {
-  std::string failure = runs.empty() ? "there is no run" : "";
-  std::map<int, const RunResult*> reference_by_workers;
+std::vector<std::string> SplittingSettings(const std::vector<RunResult>& runs,
+                                           const PointSpace& space) {
+  std::map<std::pair<std::string, int>, const RunResult*> references;
+  std::set<std::string> names;
   for (const RunResult& run : runs) {
-    if (failure.empty()) failure = CheckInvariants(runs.front(), run);
-    const RunResult& same_size = *reference_by_workers.emplace(run.workers(), &run).first->second;
-    if (failure.empty()) failure = CheckSameSize(same_size, run);
+    const RunResult& reference =
+        *references.emplace(std::make_pair(run.strategy(), run.workers()), &run).first->second;
+    for (const std::string& name : Differences(reference, run, space)) names.insert(name);
+    if (reference.batch_size() != run.batch_size() && !space.Varies("batch_size"))
+      names.insert("batch_size");
   }
-  return MakeGate("settings", failure,
-                  runs.size() == 1
-                      ? "a single run: nothing to differ from"
-                      : "runs differ in strategy, schedule, mode and link of the parameter server, "
-                        "workers, shards, batch per rank and trial alone");
+  return {names.begin(), names.end()};
+}
+
+Gate SettingsGate(const std::vector<RunResult>& runs, const PointSpace& space, bool allow_unequal) {
+  std::string failure = runs.empty() ? "there is no run" : "";
+  std::map<std::string, const RunResult*> reference_by_strategy;
+  std::map<int, std::vector<const RunResult*>> earlier;  // by workers
+  for (const RunResult& run : runs) {
+    reference_by_strategy.emplace(run.strategy(), &run);
+    for (const auto& entry : reference_by_strategy) {
+      if (failure.empty()) failure = CheckInvariants(*entry.second, run, space);
+    }
+    std::vector<const RunResult*>& same_size = earlier[run.workers()];
+    const auto reference = std::find_if(
+        same_size.begin(), same_size.end(),
+        [&](const RunResult* other) { return AreCompatible(space.Of(*other), space.Of(run)); });
+    if (failure.empty() && reference != same_size.end()) failure = CheckSameSize(**reference, run);
+    same_size.push_back(&run);
+  }
+  if (allow_unequal && !failure.empty() && !runs.empty())
+    return MakeGate("settings", "", absl::StrCat(kAllowed, failure));
+  const std::string success = space.settings().empty()
+                                  ? "workers, shards, batch per rank and trial alone"
+                                  : absl::StrCat("workers, shards, batch per rank, trial and ",
+                                                 absl::StrJoin(space.settings(), ", "), " alone");
+  return MakeGate(
+      "settings", failure,
+      runs.size() == 1
+          ? "a single run: nothing to differ from"
+          : absl::StrCat("runs differ in strategy, schedule, mode and link of the parameter "
+                         "server, ",
+                         success));
 }
 
 Gate EquivalenceGate(const std::vector<RunResult>& runs) {
   std::string failure;
-  std::map<std::pair<int, int64_t>, const RunResult*> starts;
+  std::map<std::string, const RunResult*> starts;
   std::map<std::string, const RunResult*> ends;
   for (size_t index = 0; index < runs.size(); ++index) {
     const RunResult& run = runs[index];
     if (failure.empty()) failure = CheckRanks(run);
     if (!failure.empty()) break;
-    const RunResult& start =
-        *starts.emplace(std::make_pair(run.workers(), run.global_batch_size()), &run).first->second;
+    const std::string same_start =
+        absl::StrCat(run.workers(), " ", run.global_batch_size(), "\n", InitialBitClass(run));
+    const RunResult& start = *starts.emplace(same_start, &run).first->second;
     const RunResult& end = *ends.emplace(BitEqualityKey(run, index), &run).first->second;
     failure =
         CompareHashes(start, run, &WorkerResult::initial_parameters_sha256, "started", "from");
@@ -349,8 +314,11 @@ Gate TrafficGate(const std::vector<RunResult>& runs) {
                   "every process counted exactly the bytes and messages of its formula");
 }
 
-std::vector<Gate> AllGates(const std::vector<RunResult>& runs) {
-  return {CompletenessGate(runs), SettingsGate(runs), EquivalenceGate(runs), TrafficGate(runs)};
+std::vector<Gate> AllGates(const std::vector<RunResult>& runs, const GateRules& rules) {
+  return {CompletenessGate(runs, rules.space), SettingsGate(runs, rules.asked, rules.allow_unequal),
+          EquivalenceGate(runs), TrafficGate(runs)};
 }
+
+bool AllowedToDiffer(const Gate& gate) { return absl::StartsWith(gate.detail(), kAllowed); }
 
 }  // namespace ringside

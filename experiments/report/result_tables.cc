@@ -13,10 +13,14 @@
 #include "absl/strings/str_join.h"
 #include "experiments/report/bit_equality.h"
 #include "experiments/report/cells.h"
+#include "experiments/report/core_load.h"
 #include "experiments/report/number_text.h"
+#include "experiments/report/point.h"
 #include "experiments/report/run_samples.h"
 #include "experiments/report/series.h"
+#include "experiments/report/setting_text.h"
 #include "experiments/report/step_parts.h"
+#include "experiments/report/warnings.h"
 
 namespace ringside {
 namespace {
@@ -31,7 +35,7 @@ std::vector<RunResult> RunsOf(const ComparisonResult& comparison) {
 
 Field SeriesField(const Cell& cell, const SeriesNames& names) {
   const std::string series = names.Of(cell);
-  return {series, Field::Kind::kSeries, "", names.Colour(series)};
+  return {series, Field::Kind::kSeries, PointText(PointOf(cell)), names.Colour(series)};
 }
 
 // "20.8 ms" with the note "20.1 to 21.7 ms".
@@ -65,11 +69,46 @@ double LossDistance(const RunResult& a, const RunResult& b) {
   return largest;
 }
 
-// Runs of one number of workers and global batch that ended with the same bits.
+// Runs whose final bits are compared, or would be where none of them is exempt.
+struct SizeKey {
+  int workers = 0;
+  int64_t global_batch = 0;
+  std::string bit_class;
+
+  friend bool operator<(const SizeKey& a, const SizeKey& b) {
+    return std::tie(a.workers, a.global_batch, a.bit_class) <
+           std::tie(b.workers, b.global_batch, b.bit_class);
+  }
+};
+
+// Settings that decide bits and differ between runs.
+std::set<std::string> DifferingBitSettings(const ComparisonResult& comparison) {
+  std::map<std::string, std::set<std::string>> values;
+  for (const RunResult& run : comparison.runs()) {
+    for (const auto& [name, value] : run.settings()) {
+      if (DecidesBits(name)) values[name].insert(value);
+    }
+  }
+  std::set<std::string> differing;
+  for (const auto& [name, distinct] : values) {
+    if (distinct.size() > 1) differing.insert(name);
+  }
+  return differing;
+}
+
+// Those settings of a run, for people.
+std::string BitSettingsText(const RunResult& run, const std::set<std::string>& names) {
+  Point point;
+  for (const std::string& name : names) point[name] = SettingOf(run, name);
+  return PointText(point);
+}
+
+// Runs of one SizeKey that ended with the same bits.
 struct HashGroup {
   std::map<std::string, int, bool (*)(absl::string_view, absl::string_view)> runs_by_strategy{
       StrategyLess};
-  double loss_distance = 0;  // to the first run with the same workers and batch
+  std::string settings;      // that tell the class from others
+  double loss_distance = 0;  // to the first run of the same key
   std::set<std::string> equality_keys;
   bool all_exempt = true;  // none of them must end with the bits of other strategies
 };
@@ -94,6 +133,21 @@ std::string RunCounts(const HashGroup& group) {
 
 }  // namespace
 
+Field CoresField(const Cell& cell) {
+  const CoreLoad load = LoadOf(cell);
+  if (load.cores == 0) return NoValue();
+  const std::string text = absl::StrCat(load.threads, " / ", load.cores);
+  if (!load.oversubscribed()) return {text};
+  return {text, Field::Kind::kFail, "oversubscribed"};
+}
+
+Field SpreadField(const Cell& cell) {
+  if (cell.trials() < 2) return NoValue();
+  const std::string text = Percent(cell.cv(), 1);
+  if (cell.cv() <= kNoisyCv) return {text};
+  return {text, Field::Kind::kFail, "noisy"};
+}
+
 Table GateTable(const ComparisonResult& comparison) {
   Table table;
   table.columns = {{"Gate"}, {"Result"}, {"Detail"}};
@@ -107,13 +161,13 @@ Table GateTable(const ComparisonResult& comparison) {
 }
 
 Table EquivalenceTable(const ComparisonResult& comparison) {
-  using SizeKey = std::pair<int, int64_t>;
+  const std::set<std::string> differing = DifferingBitSettings(comparison);
   std::map<SizeKey, const RunResult*> references;
   std::map<SizeKey, std::map<std::string, HashGroup>> groups;
   std::map<std::string, std::set<std::string>> hashes_by_key;
   for (int index = 0; index < comparison.runs_size(); ++index) {
     const RunResult& run = comparison.runs(index);
-    const SizeKey size(run.workers(), run.global_batch_size());
+    const SizeKey size = {run.workers(), run.global_batch_size(), BitClass(run)};
     const RunResult& reference = *references.emplace(size, &run).first->second;
     const double distance = LossDistance(reference, run);
     const std::string key = BitEqualityKey(run, static_cast<size_t>(index));
@@ -123,6 +177,7 @@ Table EquivalenceTable(const ComparisonResult& comparison) {
     for (const std::string& hash : hashes) {
       HashGroup& group = groups[size][hash];
       ++group.runs_by_strategy[run.strategy()];
+      group.settings = BitSettingsText(run, differing);
       group.loss_distance = std::max(group.loss_distance, distance);
       group.equality_keys.insert(key);
       group.all_exempt = group.all_exempt && !BitExemption(run).empty();
@@ -130,20 +185,22 @@ Table EquivalenceTable(const ComparisonResult& comparison) {
     }
   }
   Table table;
-  table.columns = {{"Workers", true},
-                   {"Global batch", true},
-                   {"Bits"},
-                   {"Runs that ended with them"},
-                   {"SHA-256 of the parameters"},
-                   {"Largest difference of losses", true}};
+  table.columns = {{"Workers", true}, {"Global batch", true}};
+  if (!differing.empty()) table.columns.push_back({"Settings"});
+  for (const Column& column : std::vector<Column>{{"Bits"},
+                                                  {"Runs that ended with them"},
+                                                  {"SHA-256 of the parameters"},
+                                                  {"Largest difference of losses", true}})
+    table.columns.push_back(column);
   for (const auto& [size, hashes] : groups) {
     for (const auto& [hash, group] : hashes) {
-      table.rows.push_back({{absl::StrCat(size.first)},
-                            {WholeNumber(size.second)},
-                            BitsField(group, hashes_by_key),
-                            {RunCounts(group)},
-                            {hash.empty() ? "(none)" : hash, Field::Kind::kCode},
-                            {RoundedNumber(group.loss_distance)}});
+      std::vector<Field> row = {{absl::StrCat(size.workers)}, {WholeNumber(size.global_batch)}};
+      if (!differing.empty()) row.push_back({group.settings});
+      row.push_back(BitsField(group, hashes_by_key));
+      row.push_back({RunCounts(group)});
+      row.push_back({hash.empty() ? "(none)" : hash, Field::Kind::kCode});
+      row.push_back({RoundedNumber(group.loss_distance)});
+      table.rows.push_back(std::move(row));
     }
   }
   return table;
@@ -163,7 +220,8 @@ Table CellTable(const ComparisonResult& comparison) {
                    {"p90", true},
                    {"p99", true},
                    {"CV", true},
-                   {"Samples/s, sustained", true}};
+                   {"Samples/s, sustained", true},
+                   {"Threads / cores"}};
   for (const Cell& cell : cells) {
     const bool timed = cell.counted_steps() > 0;
     const bool scales = cell.baseline_workers() > 0;
@@ -172,13 +230,16 @@ Table CellTable(const ComparisonResult& comparison) {
         SeriesField(cell, names),
         {absl::StrCat(cell.trials())},
         timed ? RateField(cell.samples_per_s()) : NoValue(),
-        scales ? Field{absl::StrCat("×", FixedNumber(cell.speed_up(), 2))} : NoValue(),
+        scales ? Field{absl::StrCat("×", FixedNumber(cell.speed_up(), 2)), Field::Kind::kText,
+                       absl::StrCat("over ", cell.baseline())}
+               : NoValue(),
         scales ? Field{Percent(cell.efficiency(), 0)} : NoValue(),
         timed ? TimeField(cell.step_s()) : NoValue(),
         timed ? Field{Seconds(cell.p90_step_s())} : NoValue(),
         timed ? Field{Seconds(cell.p99_step_s())} : NoValue(),
-        timed && cell.trials() > 1 ? Field{Percent(cell.cv(), 1)} : NoValue(),
+        timed ? SpreadField(cell) : NoValue(),
         timed ? Field{RoundedNumber(cell.sustained_samples_per_s())} : NoValue(),
+        CoresField(cell),
     });
   }
   return table;

@@ -7,9 +7,14 @@
 
 namespace ringside {
 
+// Threads that compute over the cores that they have; loud where there are too few.
+Field CoresField(const Cell& cell);
+// How far the trials vary; loud above kNoisyCv.
+Field SpreadField(const Cell& cell);
+
 Table GateTable(const ComparisonResult& comparison);
-// One row per number of workers, global batch and distinct hash; says which must be equal and are
-// not, and which need not be (bit_equality.h).
+// One row per number of workers, global batch, settings that decide bits, and distinct hash; says
+// which must be equal and are not, and which need not be (bit_equality.h).
 Table EquivalenceTable(const ComparisonResult& comparison);
 // Throughput, step times and scaling of every cell.
 Table CellTable(const ComparisonResult& comparison);

@@ -5,11 +5,11 @@
 #include <map>
 #include <set>
 #include <tuple>
-#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "experiments/report/number_text.h"
+#include "experiments/report/point.h"
 
 namespace ringside {
 namespace {
@@ -21,7 +21,7 @@ constexpr char kOracleColour[] = "#7d8590";
 // Strategies that come later, in order of appearance.
 constexpr std::array<const char*, 4> kMoreColours = {"#a35bd6", "#b8860b", "#d6478f", "#4f8f2f"};
 
-int Place(absl::string_view strategy) {
+int OrderOf(absl::string_view strategy) {
   if (IsParameterServer(strategy)) return 0;
   if (strategy == "ring") return 1;
   if (strategy == "direct") return 2;
@@ -30,6 +30,17 @@ int Place(absl::string_view strategy) {
 
 bool Contains(const std::vector<std::string>& values, const std::string& value) {
   return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+// The strategies, first of the keys, for which any key has several values.
+template <typename Values>
+std::vector<std::string> WithSeveral(const Values& values_by_key) {
+  std::vector<std::string> strategies;
+  for (const auto& [key, values] : values_by_key) {
+    const std::string& strategy = std::get<0>(key);
+    if (values.size() > 1 && !Contains(strategies, strategy)) strategies.push_back(strategy);
+  }
+  return strategies;
 }
 
 }  // namespace
@@ -49,31 +60,30 @@ bool IsForeign(absl::string_view strategy) {
 }
 
 bool StrategyLess(absl::string_view a, absl::string_view b) {
-  return std::make_tuple(Place(a), a) < std::make_tuple(Place(b), b);
+  return std::make_tuple(OrderOf(a), a) < std::make_tuple(OrderOf(b), b);
 }
 
 SeriesNames::SeriesNames(const std::vector<Cell>& cells) {
-  using Key = std::pair<std::string, int>;
+  using Key = std::tuple<std::string, int, Point>;
   std::map<Key, std::set<int>> shards;
   std::map<Key, std::set<std::string>> transports;
+  std::map<Key, std::set<std::string>> placements;
   for (const Cell& cell : cells) {
-    shards[{cell.strategy(), cell.workers()}].insert(cell.shards());
-    transports[{cell.strategy(), cell.workers()}].insert(cell.transport());
+    const Key key(cell.strategy(), cell.workers(), PointOf(cell));
+    shards[key].insert(cell.shards());
+    transports[key].insert(cell.transport());
+    placements[key].insert(cell.placement());
   }
-  for (const auto& [key, numbers] : shards) {
-    if (numbers.size() > 1 && !Contains(split_by_shards_, key.first))
-      split_by_shards_.push_back(key.first);
-  }
-  for (const auto& [key, names] : transports) {
-    if (names.size() > 1 && !Contains(split_by_transport_, key.first))
-      split_by_transport_.push_back(key.first);
-  }
+  split_by_shards_ = WithSeveral(shards);
+  split_by_transport_ = WithSeveral(transports);
+  split_by_placement_ = WithSeveral(placements);
   std::vector<const Cell*> ordered;
   for (const Cell& cell : cells) ordered.push_back(&cell);
   std::stable_sort(ordered.begin(), ordered.end(), [](const Cell* a, const Cell* b) {
     if (a->strategy() != b->strategy()) return StrategyLess(a->strategy(), b->strategy());
     if (a->shards() != b->shards()) return a->shards() < b->shards();
-    return a->transport() < b->transport();
+    if (a->transport() != b->transport()) return a->transport() < b->transport();
+    return a->placement() < b->placement();
   });
   size_t more = 0;
   for (const Cell* cell : ordered) {
@@ -100,6 +110,7 @@ std::string SeriesNames::Of(const Cell& cell) const {
   std::string name = cell.strategy();
   if (Contains(split_by_transport_, cell.strategy()))
     absl::StrAppend(&name, " over ", cell.transport());
+  if (Contains(split_by_placement_, cell.strategy())) absl::StrAppend(&name, " ", cell.placement());
   if (Contains(split_by_shards_, cell.strategy()))
     absl::StrAppend(&name, " (", Counted(cell.shards(), "shard"), ")");
   return name;

@@ -2,8 +2,8 @@
 // colour everywhere.
 //
 // A series is a strategy, a parameter server in another mode being another one. Where a strategy
-// was run with several numbers of shards, or over several transports, at one number of workers,
-// each of them is a series of its own.
+// was run with several numbers of shards, over several transports or in several placements, at one
+// number of workers and one point of a sweep, each of them is a series of its own.
 #ifndef RINGSIDE_EXPERIMENTS_REPORT_SERIES_H_
 #define RINGSIDE_EXPERIMENTS_REPORT_SERIES_H_
 
@@ -35,7 +35,8 @@ class SeriesNames {
  public:
   explicit SeriesNames(const std::vector<Cell>& cells);
 
-  // "ring", "ps async", "ps (2 shards)", "ps over shm", or "ps over shm (2 shards)".
+  // "ring", "ps async", "ps (2 shards)", "ps over shm", "ps colocated", or "ps over shm (2
+  // shards)".
   std::string Of(const Cell& cell) const;
   // Every series once, in the order of the report.
   const std::vector<std::string>& all() const { return all_; }
@@ -45,6 +46,7 @@ class SeriesNames {
  private:
   std::vector<std::string> split_by_shards_;     // strategies with several numbers of shards
   std::vector<std::string> split_by_transport_;  // and with several transports
+  std::vector<std::string> split_by_placement_;  // and with several placements
   std::vector<std::string> all_;
   std::vector<std::string> colours_;  // of all_
 };

@@ -115,20 +115,33 @@ IntervalEstimate MedianInterval(const Trials& trials) {
   return MiddleOf(std::move(medians), Median(Pooled(kept)));
 }
 
-IntervalEstimate MedianRatioInterval(const Trials& numerator, const Trials& denominator) {
-  const Trials above = WithoutEmpty(numerator);
-  const Trials below = WithoutEmpty(denominator);
-  if (above.empty() || below.empty()) return {};
-  const double divisor = Median(Pooled(below));
-  if (divisor == 0) return {};
-  // Two seeds: with one, both sides would draw alike, as if the trials were pairs.
-  Resampler above_resampler(above, kSeed);
-  Resampler below_resampler(below, kSeed + 1);
-  std::vector<double> ratios;
-  for (int i = 0; i < kBootstrapResamples; ++i) {
-    ratios.push_back(above_resampler.NextMedian() / below_resampler.NextMedian());
+IntervalEstimate MedianFunctionInterval(
+    const std::vector<Trials>& samples,
+    const std::function<double(absl::Span<const double>)>& function) {
+  std::vector<Trials> kept;
+  std::vector<double> medians;
+  for (const Trials& trials : samples) {
+    kept.push_back(WithoutEmpty(trials));
+    if (kept.back().empty()) return {};
+    medians.push_back(Median(Pooled(kept.back())));
   }
-  return MiddleOf(std::move(ratios), Median(Pooled(above)) / divisor);
+  // A seed for each: with one, all would draw alike, as if the trials were pairs.
+  std::vector<Resampler> resamplers;
+  for (size_t i = 0; i < kept.size(); ++i) resamplers.emplace_back(kept[i], kSeed + i);
+  const double estimate = function(medians);
+  std::vector<double> values;
+  for (int i = 0; i < kBootstrapResamples; ++i) {
+    for (size_t j = 0; j < resamplers.size(); ++j) medians[j] = resamplers[j].NextMedian();
+    values.push_back(function(medians));
+  }
+  return MiddleOf(std::move(values), estimate);
+}
+
+IntervalEstimate MedianRatioInterval(const Trials& numerator, const Trials& denominator) {
+  if (Median(Pooled(denominator)) == 0) return {};
+  return MedianFunctionInterval({numerator, denominator}, [](absl::Span<const double> medians) {
+    return medians[0] / medians[1];
+  });
 }
 
 }  // namespace ringside

@@ -9,6 +9,7 @@
 #ifndef RINGSIDE_EXPERIMENTS_REPORT_STATISTICS_H_
 #define RINGSIDE_EXPERIMENTS_REPORT_STATISTICS_H_
 
+#include <functional>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -48,6 +49,12 @@ IntervalEstimate MedianInterval(const Trials& trials);
 // Median of `numerator` over median of `denominator`, each resampled on its own. All zeros where
 // either has no samples.
 IntervalEstimate MedianRatioInterval(const Trials& numerator, const Trials& denominator);
+
+// What `function` makes of the medians of several samples, each resampled on its own: `median` is
+// its value for the medians as measured. All zeros where any of them has no samples.
+IntervalEstimate MedianFunctionInterval(
+    const std::vector<Trials>& samples,
+    const std::function<double(absl::Span<const double>)>& function);
 
 }  // namespace ringside
 

@@ -1,26 +1,26 @@
 #include "experiments/report/verdict.h"
 
 #include <algorithm>
-#include <map>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "experiments/report/cells.h"
+#include "experiments/report/core_load.h"
+#include "experiments/report/crossovers.h"
 #include "experiments/report/number_text.h"
+#include "experiments/report/point.h"
 #include "experiments/report/series.h"
 
 namespace ringside {
 namespace {
 
-constexpr int kLeastTrials = 2;
-
-// Contenders that have times, by number of workers.
-std::map<int, std::vector<const Cell*>> ContendersByWorkers(const std::vector<Cell>& cells) {
-  std::map<int, std::vector<const Cell*>> contenders;
+// Cells at a place that have times and are no oracles.
+std::vector<const Cell*> ContendersAt(const Place& place, const std::vector<Cell>& cells) {
+  std::vector<const Cell*> contenders;
   for (const Cell& cell : cells) {
-    std::vector<const Cell*>& there = contenders[cell.workers()];
-    if (!IsOracle(cell.strategy()) && cell.counted_steps() > 0) there.push_back(&cell);
+    if (StandsAt(cell, place) && !IsOracle(cell.strategy()) && cell.counted_steps() > 0)
+      contenders.push_back(&cell);
   }
   return contenders;
 }
@@ -55,15 +55,45 @@ bool Has(absl::string_view strategy, const std::vector<const Cell*>& contenders)
 
 // Where there are fewer than two contenders.
 std::string SingleText(const std::vector<const Cell*>& contenders, const std::vector<Cell>& cells,
-                       int workers, const SeriesNames& names) {
+                       const Place& place, const SeriesNames& names) {
   const Cell* only = contenders.empty() ? nullptr : contenders.front();
   for (const Cell& cell : cells) {
-    if (only == nullptr && cell.workers() == workers && cell.counted_steps() > 0) only = &cell;
+    if (only == nullptr && StandsAt(cell, place) && cell.counted_steps() > 0) only = &cell;
   }
   if (only == nullptr) return "nothing to compare: there are no counted steps";
   return absl::StrCat(names.Of(*only), " alone, ", RoundedNumber(only->samples_per_s().median()),
                       " samples/s (median step ", Seconds(only->step_s().median()),
                       "); nothing to compare it with");
+}
+
+// Of the contender that has most threads for a core; empty where all have a core for each.
+std::string OversubscriptionText(const std::vector<const Cell*>& contenders) {
+  CoreLoad worst;
+  for (const Cell* cell : contenders) {
+    const CoreLoad load = LoadOf(*cell);
+    if (load.oversubscribed() &&
+        (worst.threads == 0 || load.threads * worst.cores > worst.threads * load.cores))
+      worst = load;
+  }
+  return worst.threads == 0 ? "" : absl::StrCat("oversubscribed cores, ", LoadText(worst));
+}
+
+std::string PlaceVerdict(const Place& place, const std::vector<Cell>& cells,
+                         const std::vector<Contrast>& contrasts, const SeriesNames& names) {
+  const std::vector<const Cell*> contenders = ContendersAt(place, cells);
+  std::vector<std::string> parts;
+  for (const Contrast& contrast : contrasts) {
+    if (PlaceText(contrast) == PlaceText(place.workers, place.point))
+      parts.push_back(ContrastText(contrast));
+  }
+  if (place.workers == 1 && !parts.empty()) {
+    if (Has("ring", contenders)) parts.push_back("a ring of one sends nothing");
+    if (Has("direct", contenders)) parts.push_back("direct with one worker sends nothing");
+  }
+  if (parts.empty()) parts.push_back(SingleText(contenders, cells, place, names));
+  const std::string oversubscription = OversubscriptionText(contenders);
+  if (!oversubscription.empty()) parts.push_back(oversubscription);
+  return absl::StrJoin(parts, "; ");
 }
 
 }  // namespace
@@ -72,8 +102,8 @@ std::vector<Contrast> BuildContrasts(const std::vector<Cell>& cells,
                                      const std::vector<RunResult>& runs) {
   const SeriesNames names(cells);
   std::vector<Contrast> contrasts;
-  for (auto& [workers, contenders] : ContendersByWorkers(cells)) {
-    std::vector<const Cell*> ordered = contenders;
+  for (const Place& place : PlacesOf(cells)) {
+    std::vector<const Cell*> ordered = ContendersAt(place, cells);
     std::stable_sort(ordered.begin(), ordered.end(), [](const Cell* a, const Cell* b) {
       return a->step_s().median() < b->step_s().median();
     });
@@ -81,7 +111,8 @@ std::vector<Contrast> BuildContrasts(const std::vector<Cell>& cells,
       const Cell& faster = *ordered.front();
       const Cell& slower = *ordered[i];
       Contrast& contrast = contrasts.emplace_back();
-      contrast.set_workers(workers);
+      contrast.set_workers(place.workers);
+      contrast.mutable_point()->insert(place.point.begin(), place.point.end());
       contrast.set_faster(names.Of(faster));
       contrast.set_slower(names.Of(slower));
       *contrast.mutable_ratio() = ToProto(
@@ -95,6 +126,8 @@ std::vector<Contrast> BuildContrasts(const std::vector<Cell>& cells,
 
 std::vector<std::string> BuildVerdict(const std::vector<Cell>& cells,
                                       const std::vector<Contrast>& contrasts,
+                                      const std::vector<Crossover>& crossovers,
+                                      const std::vector<std::string>& effects,
                                       const std::vector<Gate>& gates) {
   std::vector<std::string> failed;
   for (const Gate& gate : gates) {
@@ -102,22 +135,16 @@ std::vector<std::string> BuildVerdict(const std::vector<Cell>& cells,
   }
   const SeriesNames names(cells);
   std::vector<std::string> verdict;
-  for (const auto& [workers, contenders] : ContendersByWorkers(cells)) {
-    std::vector<std::string> parts;
-    for (const Contrast& contrast : contrasts) {
-      if (contrast.workers() == workers) parts.push_back(ContrastText(contrast));
-    }
-    if (workers == 1 && !parts.empty()) {
-      if (Has("ring", contenders)) parts.push_back("a ring of one sends nothing");
-      if (Has("direct", contenders)) parts.push_back("direct with one worker sends nothing");
-    }
-    std::string text =
-        parts.empty() ? SingleText(contenders, cells, workers, names) : absl::StrJoin(parts, "; ");
-    if (!failed.empty()) {
-      text = absl::StrCat("no verdict: failed the ", failed.size() == 1 ? "gate " : "gates ",
-                          absl::StrJoin(failed, ", "));
-    }
-    verdict.push_back(absl::StrCat(Counted(workers, "worker"), ": ", text));
+  if (failed.empty()) {
+    for (const Crossover& crossover : crossovers) verdict.push_back(CrossoverText(crossover));
+    verdict.insert(verdict.end(), effects.begin(), effects.end());
+  }
+  for (const Place& place : PlacesOf(cells)) {
+    const std::string text = failed.empty() ? PlaceVerdict(place, cells, contrasts, names)
+                                            : absl::StrCat("no verdict: failed the ",
+                                                           failed.size() == 1 ? "gate " : "gates ",
+                                                           absl::StrJoin(failed, ", "));
+    verdict.push_back(absl::StrCat(PlaceText(place.workers, place.point), ": ", text));
   }
   if (verdict.empty()) verdict.push_back("no verdict: there is no run");
   return verdict;

@@ -4,87 +4,64 @@
 #include <map>
 #include <set>
 
-#include "absl/strings/numbers.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "experiments/report/core_load.h"
 #include "experiments/report/number_text.h"
+#include "experiments/report/point.h"
+#include "experiments/report/run_grid.h"
 #include "experiments/report/run_samples.h"
 #include "experiments/report/series.h"
 #include "experiments/report/server_mode.h"
+#include "experiments/report/setting_text.h"
 #include "experiments/report/transport.h"
 
 namespace ringside {
 namespace {
 
 std::string CellName(const Cell& cell, const SeriesNames& names) {
-  return absl::StrCat(names.Of(cell), " with ", Counted(cell.workers(), "worker"));
+  return absl::StrCat(names.Of(cell), " with ", PlaceText(cell.workers(), PointOf(cell)));
 }
 
-int ThreadsPerRank(const RunResult& run) {
-  const auto found = run.settings().find("threads");
-  int threads = 1;
-  if (found == run.settings().end() || !absl::SimpleAtoi(found->second, &threads)) return 1;
-  return std::max(threads, 1);
-}
-
-struct HostLoad {
-  int threads = 0;  // that compute: those of LibTorch for each worker process, one for each shard
-  std::set<int> cores;
-};
-
-std::map<std::string, HostLoad> LoadByHost(const RunResult& run) {
-  std::map<std::string, HostLoad> hosts;
-  for (const WorkerResult& worker : run.worker_results()) {
-    HostLoad& host = hosts[worker.process().hostname()];
-    host.threads += ThreadsPerRank(run);
-    host.cores.insert(worker.process().cpus().begin(), worker.process().cpus().end());
-  }
-  for (const ShardResult& shard : run.shard_results()) {
-    HostLoad& host = hosts[shard.process().hostname()];
-    ++host.threads;
-    host.cores.insert(shard.process().cpus().begin(), shard.process().cpus().end());
-  }
-  return hosts;
-}
-
-// "ps with 4 workers (6 threads on 2 cores)", for the host that has the most threads per core;
-// empty where all fit.
-std::string Oversubscription(const RunResult& run) {
-  std::string worst;
-  double worst_ratio = 1;
-  for (const auto& [name, host] : LoadByHost(run)) {
-    const int cores =
-        host.cores.empty() ? run.provenance().cores() : static_cast<int>(host.cores.size());
-    if (cores < 1 || host.threads <= worst_ratio * cores) continue;
-    worst_ratio = static_cast<double>(host.threads) / cores;
-    worst = absl::StrCat(run.strategy(), " with ", Counted(run.workers(), "worker"), " (",
-                         host.threads, " threads on ", Counted(cores, "core"), ")");
-  }
-  return worst;
+// Nothing computes while a rank waits for its time to pass.
+bool Sleeps(const RunResult& run) {
+  return SettingOf(run, "model") == "shapes" &&
+         !absl::StrContains(SettingOf(run, "model_args"), "compute=spin");
 }
 
 void WarnOfOversubscription(const std::vector<RunResult>& runs,
                             std::vector<std::string>& warnings) {
   std::vector<std::string> found;
+  bool all_sleep = true;
   for (const RunResult& run : runs) {
-    const std::string text = Oversubscription(run);
-    if (!text.empty() && std::find(found.begin(), found.end(), text) == found.end())
-      found.push_back(text);
+    const CoreLoad load = LoadOf(run);
+    if (!load.oversubscribed()) continue;
+    all_sleep = all_sleep && Sleeps(run);
+    const std::string text = absl::StrCat(
+        run.strategy(), " with ", Counted(run.workers(), "worker"), " (", LoadText(load), ")");
+    if (std::find(found.begin(), found.end(), text) == found.end()) found.push_back(text);
   }
   if (found.empty()) return;
   warnings.push_back(absl::StrCat(
       "Oversubscribed cores: ", absl::StrJoin(found, ", "),
       ". Processes wait for each other's core there, so these numbers say little about "
-      "machines with a core for each process."));
+      "machines with a core for each process.",
+      all_sleep ? " Their compute sleeps and needs no core: it is the communication of one that "
+                  "waits for that of another."
+                : ""));
 }
 
 void WarnOfSingleHost(const std::vector<RunResult>& runs, std::vector<std::string>& warnings) {
   std::set<std::string> hosts;
   bool several_processes = false;
   for (const RunResult& run : runs) {
+    if (run.network().hosts_size() > 1) return;  // emulated, which the report tells
     several_processes =
         several_processes || run.worker_results_size() + run.shard_results_size() > 1;
-    for (const auto& entry : LoadByHost(run)) hosts.insert(entry.first);
+    for (const WorkerResult& worker : run.worker_results())
+      hosts.insert(worker.process().hostname());
+    for (const ShardResult& shard : run.shard_results()) hosts.insert(shard.process().hostname());
   }
   if (hosts.size() != 1 || !several_processes) return;
   warnings.push_back(absl::StrCat(
@@ -205,6 +182,30 @@ void WarnOfServerSettings(const std::vector<RunResult>& runs, std::vector<std::s
       absl::StrCat("Parameter servers differ: ", absl::StrJoin(differences, ". "), "."));
 }
 
+void WarnOfWarmUp(const std::vector<RunResult>& runs, std::vector<std::string>& warnings) {
+  std::vector<std::string> found;
+  for (const RunResult& run : runs) {
+    const std::string text =
+        absl::StrCat(run.strategy(), " with ", Counted(run.workers(), "worker"));
+    if (run.warmup_steps() > 0 || run.total_steps() < 1) continue;
+    if (std::find(found.begin(), found.end(), text) == found.end()) found.push_back(text);
+  }
+  if (found.empty()) return;
+  warnings.push_back(absl::StrCat("No warm-up: every step counts, the first ones included, for ",
+                                  absl::StrJoin(found, ", "),
+                                  ". Take more steps than --warmup_steps."));
+}
+
+// A sweep may leave gaps on purpose; a comparison fails its gate there.
+void WarnOfGaps(const std::vector<RunResult>& runs, const PointSpace& space,
+                std::vector<std::string>& warnings) {
+  if (!space.is_sweep()) return;
+  const std::vector<std::string> gaps = GridGaps(runs, space);
+  if (gaps.empty()) return;
+  warnings.push_back(
+      absl::StrCat("Not everything was run everywhere: ", absl::StrJoin(gaps, "; "), "."));
+}
+
 void WarnOfLosses(const std::vector<RunResult>& runs, std::vector<std::string>& warnings) {
   std::vector<std::string> names;
   for (const RunResult& run : runs) {
@@ -242,11 +243,13 @@ void WarnOfBuild(const std::vector<RunResult>& runs, std::vector<std::string>& w
 }  // namespace
 
 std::vector<std::string> BuildWarnings(const std::vector<RunResult>& runs,
-                                       const std::vector<Cell>& cells) {
+                                       const std::vector<Cell>& cells, const PointSpace& space) {
   std::vector<std::string> warnings;
   WarnOfOversubscription(runs, warnings);
   WarnOfSingleHost(runs, warnings);
   WarnOfCells(cells, warnings);
+  WarnOfWarmUp(runs, warnings);
+  WarnOfGaps(runs, space, warnings);
   WarnOfSkippedSteps(runs, warnings);
   WarnOfTransport(runs, warnings);
   WarnOfCongestionControl(runs, warnings);

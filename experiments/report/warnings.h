@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/report/point.h"
 #include "results.pb.h"
 
 namespace ringside {
@@ -15,11 +16,13 @@ constexpr double kNoisyCv = 0.05;
 constexpr int kFewTrials = 5;
 
 // One line each: oversubscribed cores, a single host, noisy cells, few trials, nothing left after
-// the warm-up, steps that were skipped for a gradient that is not finite, congestion control that
-// differs or slows loopback, parameter servers of several modes or of one that does not do the work
-// of a synchronous step, a build that is not optimised.
+// the warm-up or none at all, what a sweep has not run everywhere, steps that were skipped for a
+// gradient that is not finite, congestion control that differs or slows loopback, parameter servers
+// of several modes or of one that does not do the work of a synchronous step, a build that is not
+// optimised.
 std::vector<std::string> BuildWarnings(const std::vector<RunResult>& runs,
-                                       const std::vector<Cell>& cells);
+                                       const std::vector<Cell>& cells,
+                                       const PointSpace& space = {});
 
 }  // namespace ringside
 

@@ -76,9 +76,10 @@ TEST_F(RingsideCliTest, HelpListsTheFlags) {
 }
 
 TEST_F(RingsideCliTest, RefusesInOneLine) {
-  EXPECT_EQ(Refusal({"fly"}),
-            "unknown command \"fly\": must be one of run, compare, report, export, coordinator, "
-            "doctor, help");
+  EXPECT_EQ(
+      Refusal({"fly"}),
+      "unknown command \"fly\": must be one of run, compare, report, diff, export, coordinator, "
+      "doctor, help");
   EXPECT_EQ(Refusal({"run", "--srategy=ps"}), "unknown flag --srategy; did you mean --strategy?");
   EXPECT_EQ(Refusal({"run", "--steps=1", "--strategy=mesh"}),
             "--strategy=mesh: must be one of ps, ring, local, data_parallel, nccl");
@@ -119,6 +120,13 @@ TEST_F(RingsideCliTest, RefusesInOneLine) {
   EXPECT_EQ(Refusal({"report", "nowhere"}), "nowhere/results.json is missing");
   EXPECT_EQ(Refusal({"report", "a", "b"}),
             "ringside report a b: needs --out=DIR for the merged report");
+  EXPECT_EQ(Refusal({"diff", "nowhere"}),
+            "`ringside diff` compares two results, not 1: e.g. `ringside diff before after`");
+  EXPECT_EQ(Refusal({"diff", "nowhere", "there"}), "nowhere/results.json is missing");
+  EXPECT_EQ(Refusal({"diff", "a", "b", "--tolerance=-0.1"}),
+            "--tolerance=-0.1: must be 0 or more, e.g. 0.02 for 2 %");
+  EXPECT_EQ(Refusal({"run", "--steps=1", "--tolerance=0.1"}),
+            "--tolerance has no meaning for `ringside run`; it is for `ringside diff`");
   EXPECT_EQ(Refusal({"coordinator"}),
             "--coordinator= : must be host:port, e.g. --coordinator=10.0.0.1:4000");
 }

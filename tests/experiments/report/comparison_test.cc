@@ -51,7 +51,8 @@ TEST(ComparisonTest, AClearDifference) {
   EXPECT_TRUE(AllGatesPassed(comparison));
   EXPECT_THAT(
       comparison.verdict(),
-      ElementsAre("4 workers: ring is 1.50 times as fast as ps (95 % interval 1.50 to 1.50)"));
+      ElementsAre("4 workers: ring is 1.50 times as fast as ps (95 % interval 1.50 to 1.50); "
+                  "oversubscribed cores, 6 threads on 2 cores"));
   ASSERT_EQ(comparison.contrasts_size(), 1);
   EXPECT_TRUE(comparison.contrasts(0).significant());
   EXPECT_EQ(comparison.contrasts(0).faster(), "ring");
@@ -69,7 +70,8 @@ TEST(ComparisonTest, ADifferenceInsideTheNoise) {
 TEST(ComparisonTest, OneTrialIsNotEnoughToTell) {
   const ComparisonResult comparison = Compare(Together(Runs("ps", {0.012}), Runs("ring", {0.008})));
   EXPECT_THAT(comparison.verdict(), ElementsAre("4 workers: ps took 1.50 times as long a step as "
-                                                "ring, but one trial is not enough to tell"));
+                                                "ring, but one trial is not enough to tell; "
+                                                "oversubscribed cores, 6 threads on 2 cores"));
   EXPECT_FALSE(comparison.contrasts(0).significant());
 }
 
@@ -89,7 +91,8 @@ TEST(ComparisonTest, TheOracleIsNoContender) {
   EXPECT_EQ(comparison.contrasts_size(), 0);
   EXPECT_THAT(comparison.verdict(),
               ElementsAre("4 workers: ring alone, 12,800 samples/s (median step 10.0 ms); "
-                          "nothing to compare it with"));
+                          "nothing to compare it with; oversubscribed cores, 4 threads on 2 "
+                          "cores"));
   EXPECT_EQ(comparison.cells(1).strategy(), "local");
   EXPECT_EQ(comparison.cells(1).baseline_workers(), 0);
 }
@@ -113,7 +116,7 @@ TEST(ComparisonTest, ARingOfOneSendsNothing) {
   EXPECT_THAT(
       comparison.verdict(),
       ElementsAre("1 worker: ring is 1.20 times as fast as ps (95 % interval 1.20 to 1.20); "
-                  "a ring of one sends nothing"));
+                  "a ring of one sends nothing; oversubscribed cores, 3 threads on 2 cores"));
 }
 
 TEST(ComparisonTest, NoRunAtAll) {
@@ -207,7 +210,8 @@ TEST(ComparisonTest, DirectAgainstServers) {
   EXPECT_TRUE(AllGatesPassed(comparison));
   EXPECT_THAT(
       comparison.verdict(),
-      ElementsAre("4 workers: direct is 1.50 times as fast as ps (95 % interval 1.50 to 1.50)"));
+      ElementsAre("4 workers: direct is 1.50 times as fast as ps (95 % interval 1.50 to 1.50); "
+                  "oversubscribed cores, 6 threads on 2 cores"));
 }
 
 TEST(ComparisonTest, CellsTellTheirTransport) {
