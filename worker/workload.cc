@@ -5,10 +5,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "common/logging.h"
 #include "common/status_macros.h"
 #include "worker/data/dataset_factory.h"
 #include "worker/data/mnist_dataset.h"
 #include "worker/models/model_factory.h"
+#include "worker/models/precision.h"
 #include "worker/models/shapes_model.h"
 #include "worker/models/torch_runtime.h"
 
@@ -50,7 +52,19 @@ absl::StatusOr<std::unique_ptr<Model>> MakeModel(const JobConfig& job, const Dat
   config.hidden = job.hidden;
   config.sample = training.sample_shape();
   config.seed = job.seed;
+  RINGSIDE_ASSIGN_OR_RETURN(config.precision, ParsePrecision(job.precision));
   return CreateModel(config);
+}
+
+// What the report is to know of the precision, besides the setting.
+void DescribePrecision(const JobConfig& job, std::map<std::string, std::string>* facts) {
+  if (job.precision != "bf16") return;
+  const bool has_kernels = HasBFloat16Kernels();
+  (*facts)["bf16_kernels"] = has_kernels ? "yes" : "no";
+  if (has_kernels) return;
+  LogWarning(
+      "--precision=bf16: LibTorch has no kernels for it on this CPU, which lacks AVX-512; it will "
+      "be slower than fp32");
 }
 
 }  // namespace
@@ -58,6 +72,7 @@ absl::StatusOr<std::unique_ptr<Model>> MakeModel(const JobConfig& job, const Dat
 absl::StatusOr<std::unique_ptr<Workload>> Workload::Load(const JobConfig& job) {
   RINGSIDE_ASSIGN_OR_RETURN(Datasets data, LoadDatasetsOf(job));
   RINGSIDE_ASSIGN_OR_RETURN(auto facts, ConfigureTorch(job.threads));
+  DescribePrecision(job, &facts);
   std::vector<std::unique_ptr<Model>> models(job.plays_at_once() ? job.workers : 1);
   for (std::unique_ptr<Model>& model : models) {
     RINGSIDE_ASSIGN_OR_RETURN(model, MakeModel(job, *data.training));

@@ -55,6 +55,23 @@ absl::Status RequireFittingWireDtype(const JobConfig& job) {
   return absl::OkStatus();
 }
 
+// What the model computes in; not to be taken for how its gradients travel.
+absl::Status CheckPrecision(const JobConfig& job) {
+  RINGSIDE_RETURN_IF_ERROR(RequireKnown("precision", job.precision, {"fp32", "bf16"}));
+  if (job.precision == "fp32") return absl::OkStatus();
+  if (job.model == "shapes") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--precision=", job.precision,
+        ": must be fp32 with --model=shapes, which computes nothing that could be rounded"));
+  }
+  if (job.device != "cpu") {
+    return absl::InvalidArgumentError(absl::StrCat("--precision=", job.precision,
+                                                   ": must be fp32 with --device=", job.device,
+                                                   "; autocast is offered on the cpu alone"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckPsMode(const JobConfig& job) {
   RINGSIDE_RETURN_IF_ERROR(RequireKnown("update", job.update, {"worker", "server"}));
   RINGSIDE_ASSIGN_OR_RETURN(const PsMode mode, ParsePsMode(job.ps_mode));
@@ -207,6 +224,7 @@ absl::Status JobConfig::Validate() const {
   RINGSIDE_RETURN_IF_ERROR(grpc.Validate());
   RINGSIDE_RETURN_IF_ERROR(RequireKnown("malloc", malloc, {"tuned", "stock"}));
   RINGSIDE_RETURN_IF_ERROR(RequireKnown("model", model, KnownModels()));
+  RINGSIDE_RETURN_IF_ERROR(CheckPrecision(*this));
   for (int64_t width : hidden) RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("hidden", width, 1));
   RINGSIDE_RETURN_IF_ERROR(RequireKnown("dataset", dataset_name(), KnownDatasets()));
   RINGSIDE_RETURN_IF_ERROR(RequireBetween("data_threads", data_threads, 0, kMaxDataThreads));
@@ -278,7 +296,7 @@ std::map<std::string, std::string> JobConfig::ResumeSettings() const {
                            "momentum",        "nesterov",    "weight_decay",    "beta1",
                            "beta2",           "epsilon",     "lars_trust",      "clip_norm",
                            "on_nonfinite",    "lr_schedule", "lr_warmup_steps", "lr_decay_steps",
-                           "lr_decay_factor", "lr_final"}) {
+                           "lr_decay_factor", "lr_final",    "precision"}) {
     settings[name] = shared.at(name);
   }
   // As they are in force, which may follow from --lr_scaling and --steps.
@@ -339,6 +357,7 @@ std::map<std::string, std::string> JobConfig::SharedSettings() const {
       {"lr_total_steps", absl::StrCat(lr.total_steps)},
       {"lr_final", Number(lr.final_rate)},
       {"threads", absl::StrCat(threads)},
+      {"precision", precision},
       {"buffers", buffers},
       {"evaluate", Bool(evaluate)},
       {"warmup_steps", absl::StrCat(warmup_steps)},

@@ -68,6 +68,7 @@ struct JobConfig {
   double clip_norm = 0;               // largest L2 norm of the mean gradient; 0: any
   std::string on_nonfinite = "stop";  // stop, skip: what a NaN or infinity in a gradient does
   int threads = 1;                    // of LibTorch, per rank
+  std::string precision = "fp32";     // fp32, bf16: in what the model computes, by autocast
   // rank0, mean, local: whose buffers (running statistics) the ranks have when training has ended.
   std::string buffers = "rank0";
   bool evaluate = true;       // on the test set, at the end

@@ -144,6 +144,9 @@ ABSL_FLAG(std::string, on_nonfinite, Defaults().on_nonfinite,
           "when any worker's gradient has a NaN or infinity: stop (all end, naming it) or skip (no "
           "rank applies this step)");
 ABSL_FLAG(int, threads, Defaults().threads, "LibTorch threads per rank");
+ABSL_FLAG(std::string, precision, Defaults().precision,
+          "in what the model computes: fp32 or bf16 (LibTorch's autocast on the cpu; parameters, "
+          "gradients and loss stay fp32)");
 ABSL_FLAG(
     std::string, buffers, Defaults().buffers,
     "of a model with running statistics, after training: rank0 (all ranks have rank 0's), mean "
@@ -302,6 +305,7 @@ absl::StatusOr<JobConfig> JobConfigFromFlags(int workers) {
   config.clip_norm = absl::GetFlag(FLAGS_clip_norm);
   config.on_nonfinite = absl::GetFlag(FLAGS_on_nonfinite);
   config.threads = absl::GetFlag(FLAGS_threads);
+  config.precision = absl::GetFlag(FLAGS_precision);
   config.buffers = absl::GetFlag(FLAGS_buffers);
   config.evaluate = absl::GetFlag(FLAGS_evaluate);
   config.warmup_steps = absl::GetFlag(FLAGS_warmup_steps);

@@ -230,6 +230,23 @@ void WarnOfMode(const std::vector<RunResult>& runs, std::vector<std::string>& wa
       "one. Read its speed beside the loss and the accuracy that it reached."));
 }
 
+void WarnOfPrecision(const std::vector<RunResult>& runs, std::vector<std::string>& warnings) {
+  const auto lacks_kernels = [](const WorkerResult& worker) {
+    const auto& facts = worker.process().facts();
+    const auto found = facts.find("bf16_kernels");
+    return found != facts.end() && found->second == "no";
+  };
+  for (const RunResult& run : runs) {
+    const auto& workers = run.worker_results();
+    if (!std::any_of(workers.begin(), workers.end(), lacks_kernels)) continue;
+    warnings.push_back(
+        "Precision bf16 without kernels: the CPU lacks AVX-512, so LibTorch computed in plain "
+        "loops, slower than in fp32, and its convolutions added up in bfloat16. Communication "
+        "looks cheaper beside that than it is, and losses differ from those of other CPUs.");
+    return;
+  }
+}
+
 void WarnOfBuild(const std::vector<RunResult>& runs, std::vector<std::string>& warnings) {
   for (const RunResult& run : runs) {
     const std::string& type = run.provenance().build_type();
@@ -256,6 +273,7 @@ std::vector<std::string> BuildWarnings(const std::vector<RunResult>& runs,
   WarnOfLosses(runs, warnings);
   WarnOfServerSettings(runs, warnings);
   WarnOfMode(runs, warnings);
+  WarnOfPrecision(runs, warnings);
   WarnOfBuild(runs, warnings);
   return warnings;
 }

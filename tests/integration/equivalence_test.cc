@@ -181,10 +181,33 @@ INSTANTIATE_TEST_SUITE_P(
         ModelCase{"transformer",
                   {"--model=transformer", "--batch_size=4", "--accumulate=2",
                    "--model_args=layers=2,width=32,heads=2,feedforward=64,dropout=0.2"}},
+        ModelCase{"lenet_bf16", {"--model=lenet", "--batch_size=8", "--precision=bf16"}},
+        ModelCase{"transformer_bf16",
+                  {"--model=transformer", "--batch_size=4", "--precision=bf16",
+                   "--model_args=layers=2,width=32,heads=2,feedforward=64,dropout=0.2"}},
         ModelCase{"gpt",
                   {"--model=gpt", "--batch_size=4",
                    "--model_args=layers=2,width=32,heads=2,feedforward=64,dropout=0.2"}}),
     [](const auto& tested) { return tested.param.name; });
+
+class PrecisionTest : public JobTest {};
+
+TEST_F(PrecisionTest, IsRecordedAndHasBitsOfItsOwn) {
+  WriteMnistFiles(data_dir(), 40, 20);
+  const auto run = [this](const std::string& precision) {
+    return Run(precision, {"--strategy=local", "--model=mlp", "--workers=2", "--batch_size=8",
+                           "--steps=3", "--warmup_steps=0", "--precision=" + precision})
+        .runs(0);
+  };
+  const RunResult full = run("fp32");
+  const RunResult half = run("bf16");
+  EXPECT_EQ(full.settings().at("precision"), "fp32");
+  EXPECT_EQ(half.settings().at("precision"), "bf16");
+  EXPECT_EQ(half.worker_results(0).initial_parameters_sha256(),
+            full.worker_results(0).initial_parameters_sha256());
+  EXPECT_NE(half.parameters_sha256(), full.parameters_sha256());
+  EXPECT_NEAR(half.evaluation().mean_loss(), full.evaluation().mean_loss(), 0.05);
+}
 
 class CompareTest : public JobTest {};
 

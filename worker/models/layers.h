@@ -49,8 +49,8 @@ TORCH_MODULE(Linear);
 
 // Over all but the second dimension, with a moving average of 0.1 a batch. Where a channel has one
 // value only, its variance does not exist: then training, too, computes with the running
-// statistics, and leaves them alone. (LibTorch refuses such a batch, which would end a run at the
-// one sample that an epoch leaves over.)
+// statistics, and leaves them alone; there gradients depend on them. (LibTorch refuses such a
+// batch, which would end a run at the one sample that an epoch leaves over.)
 class BatchNormImpl : public torch::nn::Module {
  public:
   explicit BatchNormImpl(int64_t channels);

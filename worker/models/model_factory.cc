@@ -199,7 +199,8 @@ absl::StatusOr<std::unique_ptr<Model>> CreateModel(const ModelConfig& config) {
   }
   try {
     RINGSIDE_ASSIGN_OR_RETURN(std::shared_ptr<Network> network, maker->make(config));
-    return std::make_unique<TorchModel>(std::move(network), config.sample, config.seed);
+    return std::make_unique<TorchModel>(std::move(network), config.sample, config.seed,
+                                        config.precision);
   } catch (const std::exception& error) {
     return absl::InternalError(absl::StrCat("--model=", config.name, ": ", error.what()));
   }

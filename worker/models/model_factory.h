@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "worker/models/model.h"
+#include "worker/models/precision.h"
 
 namespace ringside {
 
@@ -32,6 +33,7 @@ struct ModelConfig {
   std::vector<int64_t> hidden = {256, 128};  // of the mlp, unless the arguments tell; may be empty
   SampleShape sample;                        // of the data
   int64_t seed = 1;                          // of the initial parameters
+  Precision precision = Precision::kFloat32;
 };
 
 // INVALID_ARGUMENT: an unknown name, arguments that the model does not take, data that it cannot be

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
+#include "worker/models/autocast.h"
 #include "worker/models/initial_values.h"
 #include "worker/models/scoring.h"
 
@@ -67,8 +68,9 @@ void CopyIn(absl::Span<const Number> values, const std::vector<torch::Tensor>& t
 
 }  // namespace
 
-TorchModel::TorchModel(std::shared_ptr<Network> network, const SampleShape& shape, int64_t seed)
-    : network_(std::move(network)), shape_(shape), seed_(seed) {
+TorchModel::TorchModel(std::shared_ptr<Network> network, const SampleShape& shape, int64_t seed,
+                       Precision precision)
+    : network_(std::move(network)), shape_(shape), seed_(seed), precision_(precision) {
   for (const auto& item : network_->named_parameters()) {
     parameters_.push_back(item.value());
     specs_.push_back({item.key(), item.value().sizes().vec(), "float32"});
@@ -179,12 +181,20 @@ torch::Tensor TorchModel::Labels(const Batch& batch) const {
   return labels;
 }
 
+Scores TorchModel::Compute(const Batch& batch, Dropout* dropout) {
+  const Autocast autocast(precision_);
+  Scores scores = network_->Forward(Input(batch), dropout);
+  scores.main = scores.main.to(torch::kFloat32);
+  if (scores.auxiliary.defined()) scores.auxiliary = scores.auxiliary.to(torch::kFloat32);
+  return scores;
+}
+
 absl::StatusOr<double> TorchModel::Forward(const Batch& batch) {
   RINGSIDE_RETURN_IF_ERROR(CheckBatch(batch));
   try {
     if (!network_->is_training()) network_->train();
     Dropout dropout(batch.dropout_seed);
-    const Scores scores = network_->Forward(Input(batch), &dropout);
+    const Scores scores = Compute(batch, &dropout);
     const torch::Tensor labels = Labels(batch);
     loss_ = MeanLoss(scores.main, labels, shape_);
     if (scores.auxiliary.defined()) {
@@ -212,7 +222,7 @@ absl::StatusOr<EvaluationSums> TorchModel::Evaluate(const Batch& batch) {
     torch::NoGradGuard no_gradients;
     if (network_->is_training()) network_->eval();
     Dropout none;
-    return Evaluation(network_->Forward(Input(batch), &none).main, Labels(batch), shape_);
+    return Evaluation(Compute(batch, &none).main, Labels(batch), shape_);
   } catch (...) {
     return Thrown("evaluation");
   }

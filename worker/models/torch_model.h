@@ -12,13 +12,16 @@
 #include "worker/models/direct_gradient.h"
 #include "worker/models/model.h"
 #include "worker/models/network.h"
+#include "worker/models/precision.h"
 
 namespace ringside {
 
 class TorchModel final : public Model {
  public:
-  // `shape` is what every sample looks like.
-  TorchModel(std::shared_ptr<Network> network, const SampleShape& shape, int64_t seed);
+  // `shape` is what every sample looks like. `precision` is that of training and of evaluation;
+  // scores become float32 before anything is made of them.
+  TorchModel(std::shared_ptr<Network> network, const SampleShape& shape, int64_t seed,
+             Precision precision = Precision::kFloat32);
 
   const std::vector<ParameterSpec>& Parameters() const override { return specs_; }
   absl::Status Bind(absl::Span<float> parameters, absl::Span<float> gradients,
@@ -37,6 +40,7 @@ class TorchModel final : public Model {
   void BindParameter(int index, float* value, float* gradient);
   absl::Status CheckBatch(const Batch& batch) const;
   absl::Status CheckBufferLengths(size_t floats, size_t counters) const;
+  Scores Compute(const Batch& batch, Dropout* dropout);
   torch::Tensor Input(const Batch& batch) const;
   torch::Tensor Labels(const Batch& batch) const;
 
@@ -44,6 +48,7 @@ class TorchModel final : public Model {
   const std::shared_ptr<Network> network_;
   const SampleShape shape_;
   const int64_t seed_;
+  const Precision precision_;
   std::vector<torch::Tensor> parameters_;
   std::vector<ParameterSpec> specs_;
   std::vector<torch::Tensor> float_buffers_;

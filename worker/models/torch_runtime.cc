@@ -49,4 +49,13 @@ absl::StatusOr<std::map<std::string, std::string>> ConfigureTorch(int threads) {
                                             {"threads", absl::StrCat(at::get_num_threads())}};
 }
 
+bool HasBFloat16Kernels() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx512bw") > 0 && __builtin_cpu_supports("avx512vl") > 0 &&
+         __builtin_cpu_supports("avx512dq") > 0;
+#else
+  return false;
+#endif
+}
+
 }  // namespace ringside

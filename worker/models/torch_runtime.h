@@ -15,6 +15,11 @@ namespace ringside {
 // "threads". INTERNAL: what LibTorch threw.
 absl::StatusOr<std::map<std::string, std::string>> ConfigureTorch(int threads);
 
+// Whether LibTorch's kernels for bfloat16 (of oneDNN) run on this CPU: those with AVX-512 BW, VL
+// and DQ. On all others it has plain loops: many times slower than its float32, and convolutions
+// do not only round operands and results but also add up in bfloat16.
+bool HasBFloat16Kernels();
+
 }  // namespace ringside
 
 #endif  // RINGSIDE_WORKER_MODELS_TORCH_RUNTIME_H_

@@ -253,6 +253,33 @@ TEST(JobConfigTest, SixteenBitsTravelInRingsOnly) {
   EXPECT_TRUE(config.Validate().ok());
 }
 
+TEST(JobConfigTest, HalfPrecisionNeedsAModelThatComputesOnTheCpu) {
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.precision = "fp16"; }),
+            "--precision=fp16: must be one of fp32, bf16");
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) {
+              c.model = "shapes";
+              c.precision = "bf16";
+            }),
+            "--precision=bf16: must be fp32 with --model=shapes, which computes nothing that could "
+            "be rounded");
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) {
+              c.strategy = "nccl";
+              c.device = "cuda:LOCAL_RANK";
+              c.precision = "bf16";
+            }),
+            "--precision=bf16: must be fp32 with --device=cuda:LOCAL_RANK; autocast is offered on "
+            "the cpu alone");
+  JobConfig config = Valid();
+  EXPECT_EQ(config.SharedSettings()["precision"], "fp32");
+  config.precision = "bf16";
+  for (const char* strategy : {"ps", "ring", "local", "data_parallel"}) {
+    config.strategy = strategy;
+    EXPECT_TRUE(config.Validate().ok()) << strategy;
+  }
+  EXPECT_EQ(config.SharedSettings()["precision"], "bf16");
+  EXPECT_EQ(config.ResumeSettings()["precision"], "bf16");
+}
+
 TEST(JobConfigTest, ADirectScheduleNeedsSharedMemory) {
   EXPECT_EQ(ErrorAfter([](JobConfig& c) {
               c.strategy = "ring";
@@ -308,6 +335,7 @@ TEST(JobConfigTest, AChildReadsBackWhatItsParentWrote) {
   config.grpc = {1 << 20, 2 << 20, 3 << 20, 4 << 20, false, true};
   config.malloc = "stock";
   config.shard_threads = 2;
+  config.precision = "bf16";
   config.out = "a folder";
   config.snapshot_steps = 50;
   config.snapshot_dir = "another";
@@ -350,6 +378,7 @@ TEST(JobConfigTest, AChildReadsBackWhatItsParentWrote) {
   EXPECT_EQ(read.grpc.Settings(), config.grpc.Settings());
   EXPECT_EQ(read.malloc, "stock");
   EXPECT_EQ(read.shard_threads, 2);
+  EXPECT_EQ(read.precision, "bf16");
 }
 
 }  // namespace

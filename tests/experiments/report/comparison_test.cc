@@ -432,6 +432,17 @@ TEST(WarningsTest, CongestionControl) {
   EXPECT_THAT(Compare(runs).warnings(), Contains(StartsWith("Congestion control is bbr")));
 }
 
+TEST(WarningsTest, HalfPrecisionWithoutKernels) {
+  const auto warnings = [](const std::string& kernels) {
+    std::vector<RunResult> runs = Runs("ring", {0.010});
+    (*runs[0].mutable_worker_results(1)->mutable_process()->mutable_facts())["bf16_kernels"] =
+        kernels;
+    return Compare(runs).warnings();
+  };
+  EXPECT_THAT(warnings("no"), Contains(StartsWith("Precision bf16 without kernels")));
+  EXPECT_THAT(warnings("yes"), Not(Contains(StartsWith("Precision"))));
+}
+
 TEST(WarningsTest, ABuildThatIsNotOptimised) {
   std::vector<RunResult> runs = Runs("ring", {0.010});
   runs[0].mutable_provenance()->set_build_type("Debug");

@@ -180,6 +180,16 @@ TEST(SettingsGateTest, NamesTheSettingThatDiffers) {
   ExpectFailure(SettingsGate(runs), "optimizer is \"sgd\"");
 }
 
+TEST(SettingsGateTest, ModelsThatComputeInAnotherPrecisionAreNotCompared) {
+  std::vector<RunResult> runs = GoodRuns();
+  for (RunResult& run : runs) (*run.mutable_settings())["precision"] = "bf16";
+  EXPECT_TRUE(SettingsGate(runs).passed());
+  (*runs[1].mutable_settings())["precision"] = "fp32";
+  ExpectFailure(SettingsGate(runs),
+                "precision is \"bf16\" in (ps, 2 workers, 2 shards, trial 0) and \"fp32\" in "
+                "(ring, 2 workers, trial 0)");
+}
+
 TEST(SettingsGateTest, NamesAnotherBuildOrMachine) {
   std::vector<RunResult> runs = GoodRuns();
   runs[2].mutable_provenance()->set_build_commit("fffffff");

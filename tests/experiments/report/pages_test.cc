@@ -326,6 +326,14 @@ TEST(HeadlineTest, NamesTheScaling) {
               ::testing::Contains("strong scaling, global batch 128"));
 }
 
+TEST(HeadlineTest, SaysWhereAModelComputesInHalfPrecision) {
+  RunResult run = MakeRun({});
+  const auto facts = [&run] { return HeadlineFacts(BuildComparison({run}, {}, {})); };
+  EXPECT_THAT(facts(), ::testing::Not(::testing::Contains("computed in bf16")));
+  (*run.mutable_settings())["precision"] = "bf16";
+  EXPECT_THAT(facts(), ::testing::Contains("computed in bf16"));
+}
+
 TEST(CsvTableTest, NumbersReadBackExactly) {
   const ComparisonResult comparison = SampleComparison();
   const std::vector<std::string> lines =

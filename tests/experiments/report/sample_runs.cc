@@ -136,6 +136,7 @@ void AddSettings(const SampleRun& sample, RunResult& run) {
   settings["learning_rate"] = "0.05";
   settings["momentum"] = "0.9";
   settings["threads"] = "1";
+  settings["precision"] = "fp32";
   settings["bucket_bytes"] = "4194304";
   settings["first_bucket_bytes"] = "262144";
   settings["frame_bytes"] = "1048576";

@@ -67,6 +67,7 @@ TEST(ManifestTest, WhatDecidesTheStateMustAgreeAndHowGradientsMeetNeedNot) {
            [](JobConfig* job) { job->optimizer.name = "adam"; },
            [](JobConfig* job) { job->optimizer.momentum = 0.5; },
            [](JobConfig* job) { job->lr.warmup_steps = 2; },
+           [](JobConfig* job) { job->precision = "bf16"; },
            [](JobConfig* job) { job->dataset = "cifar"; }}) {
     JobConfig foreign = Job();
     change(&foreign);

@@ -146,10 +146,11 @@ TEST_F(BlockReferenceTest, GptBlock) {
 }
 
 // A whole network of bottlenecks, with labels a pixel, a part of them ignored.
-TEST_F(BlockReferenceTest, Deeplab) {
+void ExpectDeeplabAgrees(Precision precision) {
   const SampleShape shape = SampleShape::Segmentation(3, 33, 40, 4);
   ResnetLayout layout{true, {1, 2, 2, 2}, 4};
-  TorchModel model(std::make_shared<Deeplab>(layout, 3, 4, /*dropout=*/0), shape, /*seed=*/1);
+  TorchModel model(std::make_shared<Deeplab>(layout, 3, 4, /*dropout=*/0), shape, /*seed=*/1,
+                   precision);
   const int64_t elements = TotalElements(model.Parameters());
   std::vector<float> parameters(elements), gradients(elements);
   ASSERT_TRUE(model.Bind(absl::MakeSpan(parameters), absl::MakeSpan(gradients), [](int) {}).ok());
@@ -162,11 +163,12 @@ TEST_F(BlockReferenceTest, Deeplab) {
   ReferenceRequest request;
   request.sizes = {{"kind", "deeplab"}, {"blocks", "1,2,2,2"}, {"width", "4"},
                    {"channels", "3"},   {"classes", "4"},      {"ignored", "255"}};
+  request.sizes["precision"] = precision == Precision::kBFloat16 ? "bf16" : "fp32";
   request.tensors["input"] = Named(images);
   request.tensors["labels"] = Named(labels);
   request.AddParameters(model.Parameters(), parameters);
   const NamedTensors answer = AskReference(request);
-  if (HasFailure()) return;
+  if (testing::Test::HasFailure()) return;
 
   const NamedTensor own_images = Named(images), own_labels = Named(labels);
   const Batch batch = {own_images.floats, own_labels.integers, {}, shape.label_elements(), 0};
@@ -191,6 +193,10 @@ TEST_F(BlockReferenceTest, Deeplab) {
   ExpectNear("intersections", floats(sums->intersections), answer, 0);
   ExpectNear("unions", floats(sums->unions), answer, 0);
 }
+
+TEST_F(BlockReferenceTest, Deeplab) { ExpectDeeplabAgrees(Precision::kFloat32); }
+
+TEST_F(BlockReferenceTest, DeeplabInHalfPrecision) { ExpectDeeplabAgrees(Precision::kBFloat16); }
 
 TEST(ScoringTest, PixelsAreAveragedInsideASample) {
   const SampleShape shape = SampleShape::Segmentation(1, 2, 2, 3);

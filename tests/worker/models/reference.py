@@ -2,10 +2,10 @@
 
 Reads FOLDER/sizes.txt ("key value" lines; "kind" says which module) and the tensors of
 FOLDER/request.txt and .bin, loads the parameters "p:<name>" by name, runs "input" forward in
-training mode without dropout, takes the loss (against "labels", or the sum of the output times
-"probe"), and runs backward. Writes FOLDER/answer.txt and .bin: "loss", "output" where there is a
-probe, "g:<name>" by parameter, "b:<name>" by buffer, and with labels "evaluated", the scores of the
-same input in evaluation mode.
+training mode without dropout (where "precision" is bf16, under autocast), takes the loss (against
+"labels", or the sum of the output times "probe"), and runs backward. Writes FOLDER/answer.txt and
+.bin: "loss", "output" where there is a probe, "g:<name>" by parameter, "b:<name>" by buffer, and
+with labels "evaluated", the scores of the same input in evaluation mode.
 
 The models follow torchvision's and GPT-2's published sources, so names and shapes are theirs.
 """
@@ -349,13 +349,20 @@ def main():
             own[name].copy_(value)
     model.train()
     answer = {}
-    output = model(request["input"])
+
+    def compute():
+        with torch.autocast("cpu", torch.bfloat16, enabled=sizes.get("precision") == "bf16"):
+            output = model(request["input"])
+        heads = output if isinstance(output, tuple) else (output,)
+        return [head.float() for head in heads]
+
+    heads = compute()
+    output = heads[0]
     if "probe" in request:
         answer["output"] = output
         loss = (output * request["probe"]).sum()
     else:
         labels, ignored = request["labels"], int(sizes["ignored"])
-        heads = output if isinstance(output, tuple) else (output,)
         loss = sample_mean_loss(heads[0], labels, ignored)
         if len(heads) > 1:
             loss = loss + 0.5 * sample_mean_loss(heads[1], labels, ignored)
@@ -368,8 +375,7 @@ def main():
     if "labels" in request:
         # Gradients stay on, because without them the encoder takes another path.
         model.eval()
-        output = model(request["input"])
-        output = output[0] if isinstance(output, tuple) else output
+        output = compute()[0]
         losses = F.cross_entropy(output, labels, ignore_index=ignored, reduction="none")
         predicted = output.argmax(1)
         answer["correct"] = (predicted == labels).sum().to(torch.float32)

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -195,6 +197,15 @@ TEST(TorchRuntimeTest, SaysWhatIsInForce) {
   EXPECT_FALSE(facts->at("blas").empty());
   EXPECT_FALSE(facts->at("libtorch").empty());
   EXPECT_TRUE(ConfigureTorch(1).ok()) << "a second call";
+}
+
+TEST(TorchRuntimeTest, KernelsForBFloat16NeedAvx512) {
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  const std::string text{std::istreambuf_iterator<char>(cpuinfo), {}};
+  const bool has_avx512 = text.find(" avx512bw") != std::string::npos &&
+                          text.find(" avx512vl") != std::string::npos &&
+                          text.find(" avx512dq") != std::string::npos;
+  EXPECT_EQ(HasBFloat16Kernels(), has_avx512);
 }
 
 }  // namespace
