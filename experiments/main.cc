@@ -16,6 +16,7 @@
 #include "experiments/coordinator_command.h"
 #include "experiments/doctor/doctor_command.h"
 #include "experiments/export_command.h"
+#include "experiments/predict_command.h"
 #include "experiments/report_command.h"
 #include "experiments/run_command.h"
 #include "experiments/signal_wait.h"
@@ -39,6 +40,8 @@ constexpr Command kCommands[] = {
     {"compare", "train with --strategies=ps,ring,local --workers=1,2,4 --trials=T and compare",
      &CompareCommand, true, false},
     {"report", "DIR...: make the pages again from results", &ReportCommand, false, true},
+    {"predict", "DIR --workers=8,64,1024 --bandwidth=25gbit --latency=20us: what more would take",
+     &PredictCommand, false, true},
     {"export", "--checkpoint=FILE --out=FILE.safetensors: a model for other frameworks",
      &ExportCommand, false, false},
     {"coordinator", "meeting point for processes started by hand: --coordinator=host:port",

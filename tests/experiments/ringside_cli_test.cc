@@ -77,8 +77,8 @@ TEST_F(RingsideCliTest, HelpListsTheFlags) {
 
 TEST_F(RingsideCliTest, RefusesInOneLine) {
   EXPECT_EQ(Refusal({"fly"}),
-            "unknown command \"fly\": must be one of run, compare, report, export, coordinator, "
-            "doctor, help");
+            "unknown command \"fly\": must be one of run, compare, report, predict, export, "
+            "coordinator, doctor, help");
   EXPECT_EQ(Refusal({"run", "--srategy=ps"}), "unknown flag --srategy; did you mean --strategy?");
   EXPECT_EQ(Refusal({"run", "--steps=1", "--strategy=mesh"}),
             "--strategy=mesh: must be one of ps, ring, local, data_parallel, nccl");
@@ -119,6 +119,14 @@ TEST_F(RingsideCliTest, RefusesInOneLine) {
   EXPECT_EQ(Refusal({"report", "nowhere"}), "nowhere/results.json is missing");
   EXPECT_EQ(Refusal({"report", "a", "b"}),
             "ringside report a b: needs --out=DIR for the merged report");
+  EXPECT_EQ(Refusal({"predict", "nowhere"}),
+            "`ringside predict` needs the numbers of workers, e.g. --workers=8,64,1024");
+  EXPECT_EQ(Refusal({"predict", "nowhere", "--workers=8", "--bandwidth=25"}),
+            "--bandwidth=\"25\": must be a number with its unit, such as 25gbit or 200mbit");
+  EXPECT_EQ(Refusal({"predict", "nowhere", "--workers=8"}),
+            "reading nowhere/results.json: No such file or directory");
+  EXPECT_EQ(Refusal({"run", "--steps=1", "--bandwidth=1gbit"}),
+            "--bandwidth has no meaning for `ringside run`; it is for `ringside predict`");
   EXPECT_EQ(Refusal({"coordinator"}),
             "--coordinator= : must be host:port, e.g. --coordinator=10.0.0.1:4000");
 }
