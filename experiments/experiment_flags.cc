@@ -36,6 +36,15 @@ ABSL_FLAG(double, tolerance, 0.02,
           "diff: by which share a step may take longer without being a regression");
 ABSL_FLAG(bool, overwrite, false, "run, compare: replace the results that --out holds already");
 
+ABSL_FLAG(std::string, bandwidth, "",
+          "predict: of every host, each way, e.g. 25gbit; empty: as measured");
+ABSL_FLAG(std::string, latency, "",
+          "predict: one way between hosts, e.g. 20us; empty: as measured");
+ABSL_FLAG(std::string, parameters, "",
+          "predict: of the model, e.g. 25.6M; empty: those of --model, or of the runs");
+ABSL_FLAG(std::string, compute, "",
+          "predict: time that a rank computes for a step, e.g. 120ms; empty: as measured");
+
 namespace ringside {
 namespace {
 
@@ -66,6 +75,10 @@ const std::vector<Restriction>& Restrictions() {
       {"coordinator", {"coordinator"}, "a launched job has a coordinator of its own"},
       {"token", {"coordinator"}, "a launched job has a token of its own"},
       {"metrics_port", {"run", "compare"}, ""},
+      {"bandwidth", {"predict"}, ""},
+      {"latency", {"predict"}, ""},
+      {"parameters", {"predict"}, ""},
+      {"compute", {"predict"}, ""},
   };
   return *restrictions;
 }
@@ -83,6 +96,11 @@ absl::StatusOr<ExperimentConfig> ExperimentConfigFromFlags() {
 }
 
 std::string CheckpointFromFlags() { return absl::GetFlag(FLAGS_checkpoint); }
+
+PredictionFlags PredictionFromFlags() {
+  return {absl::GetFlag(FLAGS_bandwidth), absl::GetFlag(FLAGS_latency),
+          absl::GetFlag(FLAGS_parameters), absl::GetFlag(FLAGS_compute)};
+}
 
 bool OverwriteFromFlags() { return absl::GetFlag(FLAGS_overwrite); }
 

@@ -2,6 +2,8 @@
 #ifndef RINGSIDE_EXPERIMENTS_EXPERIMENT_FLAGS_H_
 #define RINGSIDE_EXPERIMENTS_EXPERIMENT_FLAGS_H_
 
+#include <string>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -16,6 +18,15 @@ absl::StatusOr<ExperimentConfig> ExperimentConfigFromFlags();
 
 // --checkpoint
 std::string CheckpointFromFlags();
+
+// --bandwidth, --latency, --parameters, --compute: as they were told; empty: not.
+struct PredictionFlags {
+  std::string bandwidth;
+  std::string latency;
+  std::string parameters;
+  std::string compute;
+};
+PredictionFlags PredictionFromFlags();
 
 // --overwrite
 bool OverwriteFromFlags();

@@ -17,6 +17,7 @@
 #include "experiments/diff_command.h"
 #include "experiments/doctor/doctor_command.h"
 #include "experiments/export_command.h"
+#include "experiments/predict_command.h"
 #include "experiments/report_command.h"
 #include "experiments/run_command.h"
 #include "experiments/signal_wait.h"
@@ -43,6 +44,8 @@ constexpr Command kCommands[] = {
      &ReportCommand, false, true},
     {"diff", "A B: is B significantly slower than A? exit status 1 if so", &DiffCommand, false,
      true},
+    {"predict", "DIR --workers=8,64,1024 --bandwidth=25gbit --latency=20us: what more would take",
+     &PredictCommand, false, true},
     {"export", "--checkpoint=FILE --out=FILE.safetensors: a model for other frameworks",
      &ExportCommand, false, false},
     {"coordinator", "meeting point for processes started by hand: --coordinator=host:port",

@@ -76,10 +76,9 @@ TEST_F(RingsideCliTest, HelpListsTheFlags) {
 }
 
 TEST_F(RingsideCliTest, RefusesInOneLine) {
-  EXPECT_EQ(
-      Refusal({"fly"}),
-      "unknown command \"fly\": must be one of run, compare, report, diff, export, coordinator, "
-      "doctor, help");
+  EXPECT_EQ(Refusal({"fly"}),
+            "unknown command \"fly\": must be one of run, compare, report, diff, predict, export, "
+            "coordinator, doctor, help");
   EXPECT_EQ(Refusal({"run", "--srategy=ps"}), "unknown flag --srategy; did you mean --strategy?");
   EXPECT_EQ(Refusal({"run", "--steps=1", "--strategy=mesh"}),
             "--strategy=mesh: must be one of ps, ring, local, data_parallel, nccl");
@@ -127,6 +126,14 @@ TEST_F(RingsideCliTest, RefusesInOneLine) {
             "--tolerance=-0.1: must be 0 or more, e.g. 0.02 for 2 %");
   EXPECT_EQ(Refusal({"run", "--steps=1", "--tolerance=0.1"}),
             "--tolerance has no meaning for `ringside run`; it is for `ringside diff`");
+  EXPECT_EQ(Refusal({"predict", "nowhere"}),
+            "`ringside predict` needs the numbers of workers, e.g. --workers=8,64,1024");
+  EXPECT_EQ(Refusal({"predict", "nowhere", "--workers=8", "--bandwidth=25"}),
+            "--bandwidth=\"25\": must be a number with its unit, such as 25gbit or 200mbit");
+  EXPECT_EQ(Refusal({"predict", "nowhere", "--workers=8"}),
+            "reading nowhere/results.json: No such file or directory");
+  EXPECT_EQ(Refusal({"run", "--steps=1", "--bandwidth=1gbit"}),
+            "--bandwidth has no meaning for `ringside run`; it is for `ringside predict`");
   EXPECT_EQ(Refusal({"coordinator"}),
             "--coordinator= : must be host:port, e.g. --coordinator=10.0.0.1:4000");
 }

@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/shape_presets.h"
 #include "common/status_macros.h"
 #include "common/vectorize.h"
 #include "worker/models/model_arguments.h"
 #include "worker/models/shape_file.h"
-#include "worker/models/shape_presets.h"
 
 namespace ringside {
 namespace {

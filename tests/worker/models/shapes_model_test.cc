@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-#include "worker/models/shape_presets.h"
+#include "common/shape_presets.h"
 
 namespace ringside {
 namespace {

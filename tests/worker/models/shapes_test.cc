@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "common/shape_presets.h"
 #include "worker/models/shape_file.h"
-#include "worker/models/shape_presets.h"
 
 namespace ringside {
 namespace {

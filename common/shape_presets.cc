@@ -1,4 +1,4 @@
-#include "worker/models/shape_presets.h"
+#include "common/shape_presets.h"
 
 #include <cstdint>
 #include <initializer_list>

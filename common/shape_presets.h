@@ -3,8 +3,8 @@
 // gpt2, of Hugging Face's GPT2LMHeadModel, whose output layer is the embedding.
 //
 // Pure; safe from any thread.
-#ifndef RINGSIDE_WORKER_MODELS_SHAPE_PRESETS_H_
-#define RINGSIDE_WORKER_MODELS_SHAPE_PRESETS_H_
+#ifndef RINGSIDE_COMMON_SHAPE_PRESETS_H_
+#define RINGSIDE_COMMON_SHAPE_PRESETS_H_
 
 #include <string>
 #include <vector>
@@ -24,4 +24,4 @@ absl::StatusOr<std::vector<ParameterSpec>> PresetShapes(absl::string_view name);
 
 }  // namespace ringside
 
-#endif  // RINGSIDE_WORKER_MODELS_SHAPE_PRESETS_H_
+#endif  // RINGSIDE_COMMON_SHAPE_PRESETS_H_

@@ -1,0 +1,124 @@
+#include "experiments/predict_command.h"
+
+#include <stdio.h>
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "common/config/job_flags.h"
+#include "common/logging.h"
+#include "common/status_macros.h"
+#include "experiments/experiment_flags.h"
+#include "experiments/model/network_setting.h"
+#include "experiments/model/prediction.h"
+#include "experiments/model/prediction_figures.h"
+#include "experiments/model/prediction_text.h"
+#include "experiments/report/gnuplot.h"
+#include "experiments/report/report_writer.h"
+#include "experiments/report/svg_theme.h"
+#include "experiments/report/text_file.h"
+
+namespace ringside {
+namespace {
+
+// `flag` before what is wrong with its value.
+absl::Status OfFlag(absl::string_view flag, const absl::Status& status) {
+  return absl::Status(status.code(), absl::StrCat("--", flag, "=", status.message()));
+}
+
+absl::Status ReadNumbers(PredictionRequest* request) {
+  const PredictionFlags flags = PredictionFromFlags();
+  if (!flags.bandwidth.empty()) {
+    const auto mbit = ParseBandwidthMbit(flags.bandwidth);
+    if (!mbit.ok()) return OfFlag("bandwidth", mbit.status());
+    if (*mbit == 0) return absl::InvalidArgumentError("--bandwidth=0: must be positive");
+    request->bandwidth_mbit = *mbit;
+  }
+  if (!flags.latency.empty()) {
+    const auto latency_us = ParseLatencyUs(flags.latency);
+    if (!latency_us.ok()) return OfFlag("latency", latency_us.status());
+    request->latency_us = *latency_us;
+  }
+  if (!flags.parameters.empty()) {
+    const auto parameters = ParseParameterCount(flags.parameters);
+    if (!parameters.ok()) return OfFlag("parameters", parameters.status());
+    request->parameters = *parameters;
+  }
+  if (!flags.compute.empty()) {
+    absl::Duration compute;
+    if (!absl::ParseDuration(flags.compute, &compute) || compute < absl::ZeroDuration()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--compute=", flags.compute, ": must be a duration, such as 120ms"));
+    }
+    request->compute_s = absl::ToDoubleSeconds(compute);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<PredictionRequest> RequestFrom(const CommandLine& command_line,
+                                              const JobConfig& job) {
+  PredictionRequest request;
+  RINGSIDE_ASSIGN_OR_RETURN(request.workers, WorkerCountsFromFlags());
+  if (!command_line.Has("workers")) {
+    return absl::InvalidArgumentError(
+        "`ringside predict` needs the numbers of workers, e.g. --workers=8,64,1024");
+  }
+  request.shards = job.ps_shards;
+  if (command_line.Has("bucket_bytes")) request.bucket_bytes = job.bucket_bytes;
+  if (command_line.Has("model")) request.model = job.model;
+  RINGSIDE_RETURN_IF_ERROR(ReadNumbers(&request));
+  return request;
+}
+
+absl::Status WriteFigures(const Prediction& prediction, const std::string& out) {
+  const std::string folder = absl::StrCat(out, "/figures");
+  const std::string work = absl::StrCat(folder, "/.drawing");
+  std::error_code error;
+  std::filesystem::create_directories(work, error);
+  if (error) return absl::ErrnoToStatus(error.value(), absl::StrCat("making the folder ", work));
+  absl::Status status;
+  for (const Figure& figure : PredictionFigures(prediction)) {
+    const std::string path = absl::StrCat(folder, "/", figure.name);
+    RINGSIDE_RETURN_IF_ERROR(WriteTextFile(absl::StrCat(path, ".csv"), figure.csv));
+    const auto drawn = DrawSvg(figure, work);
+    if (!drawn.ok()) {
+      status = drawn.status();  // the numbers of the others are of use without drawings
+      continue;
+    }
+    RINGSIDE_ASSIGN_OR_RETURN(const std::string svg, InlineSvg(figure, *drawn));
+    RINGSIDE_RETURN_IF_ERROR(WriteTextFile(absl::StrCat(path, ".svg"), StandaloneSvg(svg)));
+  }
+  std::filesystem::remove_all(work, error);
+  return status;
+}
+
+absl::Status Run(const CommandContext& context) {
+  RINGSIDE_RETURN_IF_ERROR(RequireFlagsOf("predict", context.command_line));
+  const auto& folders = context.command_line.positional;
+  if (folders.size() != 1) {
+    return absl::InvalidArgumentError(
+        "`ringside predict` needs one folder that holds results of a comparison or a sweep, e.g. "
+        "`ringside predict out --workers=8,64`");
+  }
+  RINGSIDE_ASSIGN_OR_RETURN(const JobConfig job, JobConfigFromFlags(1));
+  RINGSIDE_ASSIGN_OR_RETURN(const PredictionRequest request,
+                            RequestFrom(context.command_line, job));
+  RINGSIDE_ASSIGN_OR_RETURN(const ComparisonResult comparison,
+                            ReadComparison(absl::StrCat(folders.front(), "/results.json")));
+  RINGSIDE_ASSIGN_OR_RETURN(const Prediction prediction, Predict(comparison, request));
+  fputs(PredictionText(prediction).c_str(), stdout);
+  if (job.out.empty()) return absl::OkStatus();
+  RINGSIDE_RETURN_IF_ERROR(WriteFigures(prediction, job.out));
+  printf("\nfigures and their numbers: %s/figures/predicted_*\n", job.out.c_str());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int PredictCommand(const CommandContext& context) { return ExitStatus(Run(context)); }
+
+}  // namespace ringside
