@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "worker/models/model.h"
@@ -24,6 +25,7 @@ class TorchModel final : public Model {
   absl::StatusOr<double> Forward(const Batch& batch) override;
   absl::Status Backward(double weight) override;
   absl::StatusOr<EvaluationSums> Evaluate(const Batch& batch) override;
+  std::string DependsOnCut() const override;
   const BufferSpecs& Buffers() const override { return buffer_specs_; }
   absl::Status ReadBuffers(absl::Span<float> floats, absl::Span<int64_t> counters) const override;
   absl::Status WriteBuffers(absl::Span<const float> floats,
