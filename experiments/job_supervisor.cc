@@ -15,6 +15,8 @@ namespace {
 constexpr absl::Duration kTermGrace = absl::Seconds(2);
 // The same for a job that saves its training first.
 constexpr absl::Duration kSaveGrace = absl::Seconds(60);
+// For worker 0 to write its last checkpoint, once all others have ended.
+constexpr absl::Duration kWriteGrace = absl::Hours(1);
 // For a culprit that is alive, once all others have ended.
 constexpr absl::Duration kCulpritGrace = absl::Milliseconds(500);
 
@@ -166,7 +168,9 @@ void JobSupervisor::CheckGuards(absl::Time now) {
   } else if (workers_ended_at_ && now >= *workers_ended_at_ + config_.lease) {
     End(absl::StrCat("all workers have ended, but these run on: ", NamesOfRunning()), -1, now,
         now + kTermGrace);
-  } else if (first_good_end_ && now >= *first_good_end_ + config_.step_timeout + config_.lease) {
+  } else if (first_good_end_ &&
+             now >= *first_good_end_ + config_.lease +
+                        (OnlyTheWriterRuns() ? kWriteGrace : config_.step_timeout)) {
     End(absl::StrCat("a worker has finished, but these run on: ", NamesOfRunning()), -1, now,
         now + kTermGrace);
   }
@@ -181,6 +185,14 @@ void JobSupervisor::HastenIfOnlyCulpritRemains(absl::Time now) {
   hastened_ = true;
   terminate_at_ = std::min(terminate_at_, now + kCulpritGrace);
   kill_at_ = std::min(kill_at_, terminate_at_ + kCulpritGrace);
+}
+
+bool JobSupervisor::OnlyTheWriterRuns() const {
+  return config_.saves_first &&
+         std::all_of(processes_.begin(), processes_.end(), [](const Process& process) {
+           return process.exit.has_value() ||
+                  (process.member.role() == ROLE_WORKER && process.member.rank() == 0);
+         });
 }
 
 int JobSupervisor::Running(Role role) const {

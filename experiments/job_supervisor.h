@@ -75,6 +75,8 @@ class JobSupervisor {
   void End(std::string error, int culprit, absl::Time terminate_at, absl::Time kill_at);
   void CheckGuards(absl::Time now);
   void HastenIfOnlyCulpritRemains(absl::Time now);
+  // Worker 0, which saves the training, when all others have ended.
+  bool OnlyTheWriterRuns() const;
   int Running(Role role) const;
   std::string NamesOfRunning() const;
 

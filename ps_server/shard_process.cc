@@ -264,7 +264,7 @@ void ShardProcess::Terminate() {
   // Where an epoch is under way, there is a maker.
   if (!epochs_.under_way()) return;
   MutexLock lock(&mutex_);
-  if (maker_->settings().checkpoint_steps > 0) {
+  if (maker_->settings().saves_training) {
     while (!ended_ && saved_changed_.WaitUntil(&mutex_, start + kPatienceForWorkers)) {
     }
     return;

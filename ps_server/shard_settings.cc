@@ -73,7 +73,9 @@ absl::StatusOr<ShardSettings> ReadShardSettings(const Membership& membership) {
   const int64_t batches = int64_t{reader.Integer<int>("accumulate")} * membership.workers_size();
   settings.full_batch = reader.Integer<int>("batch_size") * batches;
   settings.snapshot_steps = reader.Integer("snapshot_steps");
-  settings.checkpoint_steps = reader.OptionalInteger("checkpoint_steps");
+  // By its number of steps, or as worker 0 says, which may save on a signal alone.
+  settings.saves_training = reader.OptionalInteger("checkpoint_steps") > 0 ||
+                            membership.settings().count("saves_training") > 0;
   settings.resumed_step = reader.OptionalInteger("resumed_step");
   OptimizerConfig& optimizer = settings.optimizer;
   optimizer.name = reader.Text("optimizer");

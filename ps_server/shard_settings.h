@@ -21,8 +21,8 @@ struct ShardSettings {
   LearningRateConfig learning_rate;
   int64_t full_batch = 0;  // samples of a step of all workers
   int64_t snapshot_steps = 0;
-  int64_t checkpoint_steps = 0;  // of worker 0
-  int64_t resumed_step = 0;      // of the checkpoint that the workers go on from; 0: none
+  bool saves_training = false;  // worker 0 does, when it is told to end
+  int64_t resumed_step = 0;     // of the checkpoint that the workers go on from; 0: none
 };
 
 // FAILED_PRECONDITION: the workers do not say a setting, or not in a way that can be read; names

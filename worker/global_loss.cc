@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "common/global_loss.h"
+
 namespace ringside {
 
 std::vector<GlobalLoss> GlobalLosses(const RunResult& run) {
@@ -22,9 +24,7 @@ std::vector<GlobalLoss> GlobalLosses(const RunResult& run) {
   std::vector<GlobalLoss> losses;
   for (const auto& [step, parts] : by_step) {
     if (parts.samples == 0) continue;
-    const double share =
-        static_cast<double>(parts.global_samples) / static_cast<double>(parts.samples);
-    losses.push_back({step, parts.loss * share});
+    losses.push_back({step, GlobalLossOf(parts.loss, parts.samples, parts.global_samples)});
   }
   return losses;
 }

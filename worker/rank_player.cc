@@ -81,11 +81,19 @@ absl::StatusOr<RankPlayer::Turn> RankPlayer::PlayMicroBatches() {
 }
 
 absl::StatusOr<BufferValues> RankPlayer::Buffers(int rank) const {
-  const auto own = buffers_.find(rank);
-  if (own != buffers_.end()) return own->second;
   BufferValues values = BufferValues::For(*model_);
-  if (!values.empty()) RINGSIDE_RETURN_IF_ERROR(ReadBuffers(*model_, &values));
+  RINGSIDE_RETURN_IF_ERROR(CopyBuffers(rank, &values));
   return values;
+}
+
+absl::Status RankPlayer::CopyBuffers(int rank, BufferValues* values) const {
+  const auto own = buffers_.find(rank);
+  if (own != buffers_.end()) {
+    *values = own->second;
+    return absl::OkStatus();
+  }
+  if (values->empty()) *values = BufferValues::For(*model_);
+  return values->empty() ? absl::OkStatus() : ReadBuffers(*model_, values);
 }
 
 absl::Status RankPlayer::SetBuffers(const BufferValues& values) {

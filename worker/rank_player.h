@@ -78,6 +78,8 @@ class RankPlayer {
   // The model's buffers as `rank` has them, which is one of those that this player plays: each rank
   // has its own. Empty where the model has none. Not while a rank is played.
   absl::StatusOr<BufferValues> Buffers(int rank) const;
+  // The same into `values`, without allocating where they have come from here before.
+  absl::Status CopyBuffers(int rank, BufferValues* values) const;
   // Gives all ranks the same.
   absl::Status SetBuffers(const BufferValues& values);
   // Gives `rank`, which is one of those that this player plays, its own.

@@ -9,8 +9,10 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "common/logging.h"
 
 namespace ringside {
 namespace {
@@ -87,6 +89,22 @@ absl::StatusOr<RunResult> AssembleRunResult(const RunResultParts& parts) {
   *result.mutable_provenance() = parts.provenance;
   result.mutable_command()->Assign(parts.command.begin(), parts.command.end());
   return result;
+}
+
+void LogRunResult(const RunResult& result) {
+  LogInfo(absl::StrFormat("%d steps in %.1f s, parameters %s", result.total_steps(),
+                          result.worker_results(0).train_s(), result.parameters_sha256()));
+  if (result.has_evaluation()) {
+    LogInfo(absl::StrFormat("test accuracy %.2f %% (%d of %d)",
+                            100 * result.evaluation().accuracy(), result.evaluation().correct(),
+                            result.evaluation().labels()));
+    if (result.evaluation().perplexity() > 0) {
+      LogInfo(absl::StrFormat("test perplexity %.4g", result.evaluation().perplexity()));
+    }
+    if (result.evaluation().mean_iou() > 0) {
+      LogInfo(absl::StrFormat("test mean IoU %.2f %%", 100 * result.evaluation().mean_iou()));
+    }
+  }
 }
 
 absl::Status WriteRunResult(const RunResult& result, const std::string& out) {

@@ -30,6 +30,9 @@ struct RunResultParts {
 // hash is empty when ranks disagree. INTERNAL: a blob cannot be read; names whose.
 absl::StatusOr<RunResult> AssembleRunResult(const RunResultParts& parts);
 
+// Tells people what came of the run, a few lines. The run has a worker.
+void LogRunResult(const RunResult& result);
+
 // Writes <out>/results.json as protobuf's JSON with the field names of results.proto: first under
 // another name, so that the file is there whole or not at all. DATA_LOSS: it cannot be written;
 // names the path and what the system says.

@@ -109,20 +109,20 @@ RankPlayer* Trainer::PlayerOf(int rank) const {
   return players_[players_.size() == 1 ? 0 : place - ranks.begin()].get();
 }
 
-absl::StatusOr<std::vector<BufferValues>> Trainer::SaveBuffers() const {
-  std::vector<BufferValues> saved;
-  if (!config_.restores_buffers) return saved;
-  for (int rank : config_.hosted_ranks) {
-    RINGSIDE_ASSIGN_OR_RETURN(BufferValues own, Buffers(rank));
-    saved.push_back(std::move(own));
+absl::Status Trainer::SaveBuffers() {
+  if (!config_.restores_buffers) return absl::OkStatus();
+  saved_buffers_.resize(config_.hosted_ranks.size());
+  for (size_t i = 0; i < saved_buffers_.size(); ++i) {
+    const int rank = config_.hosted_ranks[i];
+    RINGSIDE_RETURN_IF_ERROR(PlayerOf(rank)->CopyBuffers(rank, &saved_buffers_[i]));
   }
-  return saved;
+  return absl::OkStatus();
 }
 
-absl::Status Trainer::RestoreBuffers(const std::vector<BufferValues>& saved) {
-  for (size_t i = 0; i < saved.size(); ++i) {
+absl::Status Trainer::RestoreBuffers() {
+  for (size_t i = 0; i < saved_buffers_.size(); ++i) {
     const int rank = config_.hosted_ranks[i];
-    RINGSIDE_RETURN_IF_ERROR(PlayerOf(rank)->SetBuffersOf(rank, saved[i]));
+    RINGSIDE_RETURN_IF_ERROR(PlayerOf(rank)->SetBuffersOf(rank, saved_buffers_[i]));
   }
   return absl::OkStatus();
 }
@@ -135,7 +135,7 @@ absl::Status Trainer::SetBuffers(const BufferValues& values) {
 absl::StatusOr<int64_t> Trainer::RunStep(StepRecord* step_record) {
   StepRecord& record = *step_record;
   record.set_step(step_);
-  RINGSIDE_ASSIGN_OR_RETURN(const std::vector<BufferValues> buffers, SaveBuffers());
+  RINGSIDE_RETURN_IF_ERROR(SaveBuffers());
   const absl::Duration begin = config_.player.clock();
   RINGSIDE_RETURN_IF_ERROR(threads_ == nullptr ? PlayInTurn(&record) : PlayAtOnce(&record));
   RINGSIDE_ASSIGN_OR_RETURN(const StepStats stats, synchronizer_->Finish(step_));
@@ -144,7 +144,7 @@ absl::StatusOr<int64_t> Trainer::RunStep(StepRecord* step_record) {
   record.set_exposed_comm_s(absl::ToDoubleSeconds(stats.communication.exposed));
   record.set_optimizer_s(absl::ToDoubleSeconds(stats.optimizer));
   record.set_skipped(stats.skipped.empty() ? 0 : 1);
-  if (!stats.skipped.empty()) RINGSIDE_RETURN_IF_ERROR(RestoreBuffers(buffers));
+  if (!stats.skipped.empty()) RINGSIDE_RETURN_IF_ERROR(RestoreBuffers());
   if (!stats.skipped.empty() && config_.hosted_ranks.front() == 0) {
     LogWarning(absl::StrCat(stats.skipped, "; no rank applies it"));
   }

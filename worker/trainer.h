@@ -89,10 +89,10 @@ class Trainer {
   // Returns the step after which the parameters are.
   absl::StatusOr<int64_t> RunStep(StepRecord* record);
   RankPlayer* PlayerOf(int rank) const;
-  // Of all hosted ranks, to be restored where the step is skipped; none where that is not asked
-  // for.
-  absl::StatusOr<std::vector<BufferValues>> SaveBuffers() const;
-  absl::Status RestoreBuffers(const std::vector<BufferValues>& saved);
+  // Those of all hosted ranks, to be restored where the step is skipped; none where that is not
+  // asked for. A forward pass moves them long before anybody knows.
+  absl::Status SaveBuffers();
+  absl::Status RestoreBuffers();
   absl::Status PlayInTurn(StepRecord* record);
   absl::Status PlayAtOnce(StepRecord* record);
 
@@ -105,6 +105,7 @@ class Trainer {
   std::unique_ptr<RankThreads> threads_;  // null: ranks are played in turn
   GradientSynchronizer* synchronizer_ = nullptr;
   int64_t step_ = 0;
+  std::vector<BufferValues> saved_buffers_;  // by hosted rank, as before the step
 };
 
 }  // namespace ringside

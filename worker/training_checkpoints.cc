@@ -33,15 +33,18 @@ absl::StatusOr<std::unique_ptr<TrainingCheckpoints>> TrainingCheckpoints::Open(
     Config config, const BucketPlan& plan) {
   ManifestMaker manifests(config.job, plan, config.parameters, config.training_samples,
                           config.provenance);
-  manifests.AddSettings(config.data_settings);
+  const std::map<std::string, std::string> own = OwnSettings(config);
+  manifests.AddSettings(own);
   auto checkpoints =
       absl::WrapUnique(new TrainingCheckpoints(std::move(config), std::move(manifests)));
   const JobConfig& job = checkpoints->config_.job;
   CheckpointStore::Config store{job.checkpoint_folder(), job.keep_checkpoints, ""};
   if (!job.resume.empty()) {
-    RINGSIDE_ASSIGN_OR_RETURN(
-        checkpoints->found_,
-        FindCheckpoint(job.resume, job.checkpoint_folder(), checkpoints->Settings(plan)));
+    std::map<std::string, std::string> settings =
+        ResumeSettings(job, plan, checkpoints->config_.training_samples);
+    settings.insert(own.begin(), own.end());
+    RINGSIDE_ASSIGN_OR_RETURN(checkpoints->found_,
+                              FindCheckpoint(job.resume, job.checkpoint_folder(), settings));
     const CheckpointManifest& manifest = checkpoints->found_->checkpoint.manifest;
     store.resumed_from = checkpoints->found_->path;
     checkpoints->resumed_step_ = manifest.step();
@@ -59,15 +62,43 @@ absl::StatusOr<std::unique_ptr<TrainingCheckpoints>> TrainingCheckpoints::Open(
   return checkpoints;
 }
 
-std::map<std::string, std::string> TrainingCheckpoints::Settings(const BucketPlan& plan) const {
-  std::map<std::string, std::string> settings =
-      ResumeSettings(config_.job, plan, config_.training_samples);
-  settings.insert(config_.data_settings.begin(), config_.data_settings.end());
+TrainingCheckpoints::Buffers TrainingCheckpoints::StateOfBuffers(const Model& model,
+                                                                 BufferValues* values) {
+  Buffers state;
+  const auto add = [&state](const std::vector<ParameterSpec>& specs, const char* section) {
+    int64_t offset = 0;
+    for (const ParameterSpec& spec : specs) {
+      CheckpointTensor& tensor = state.tensors.emplace_back();
+      tensor.set_name(spec.name);
+      tensor.mutable_shape()->Assign(spec.shape.begin(), spec.shape.end());
+      tensor.set_dtype(spec.dtype);
+      tensor.set_section(section);
+      tensor.set_offset(offset);
+      offset += spec.elements();
+    }
+  };
+  if (!values->floats.empty()) {
+    add(model.Buffers().floats, kBuffersSection);
+    state.sections.push_back(StateSection::Of(kBuffersSection, absl::MakeSpan(values->floats)));
+  }
+  if (!values->counters.empty()) {
+    add(model.Buffers().counters, kCountersSection);
+    state.sections.push_back(StateSection::Of(kCountersSection, absl::MakeSpan(values->counters)));
+  }
+  return state;
+}
+
+std::map<std::string, std::string> TrainingCheckpoints::OwnSettings(const Config& config) {
+  std::map<std::string, std::string> settings = config.data_settings;
+  if (!config.depends_on_cut.empty()) settings[kBatchCut] = BatchCut(config.job);
   return settings;
 }
 
 std::map<std::string, std::string> TrainingCheckpoints::SharedFacts() const {
-  return {{"resumed_step", absl::StrCat(resumed_step_)}, {"resumed_sha256", resumed_hash_}};
+  std::map<std::string, std::string> facts = {{"resumed_step", absl::StrCat(resumed_step_)},
+                                              {"resumed_sha256", resumed_hash_}};
+  if (writes()) facts[kSavesTraining] = "true";
+  return facts;
 }
 
 absl::Status TrainingCheckpoints::Attach(Trainer* trainer,
@@ -97,23 +128,18 @@ absl::Status TrainingCheckpoints::Attach(Trainer* trainer,
   return absl::OkStatus();
 }
 
-bool TrainingCheckpoints::IsDue(int64_t step) const {
-  const int64_t every = config_.job.checkpoint_steps;
-  return every > 0 && step % every == 0;
-}
-
 absl::Status TrainingCheckpoints::OnStep(int64_t step) {
   return checkpointer_ == nullptr ? absl::OkStatus() : checkpointer_->OnStep(step);
-}
-
-absl::Status TrainingCheckpoints::Finish() {
-  return checkpointer_ == nullptr ? absl::OkStatus() : checkpointer_->Finish();
 }
 
 void TrainingCheckpoints::Describe(WorkerResult* result) const {
   if (has_update_state_) result->set_optimizer_state_sha256(HashOf(update_state_));
   if (!buffers_.empty()) result->set_buffers_sha256(HashOf(buffers_));
-  if (checkpointer_ == nullptr) return;
+}
+
+absl::StatusOr<absl::Time> TrainingCheckpoints::Finish(WorkerResult* result) {
+  if (checkpointer_ == nullptr) return absl::InfinitePast();
+  RINGSIDE_RETURN_IF_ERROR(checkpointer_->Finish());
   const BackgroundWriter::Totals totals = checkpointer_->totals();
   CheckpointStatistics* statistics = result->mutable_checkpoints();
   statistics->set_written(totals.written);
@@ -121,6 +147,7 @@ void TrainingCheckpoints::Describe(WorkerResult* result) const {
   statistics->set_copy_s(absl::ToDoubleSeconds(totals.copying));
   statistics->set_wait_s(absl::ToDoubleSeconds(totals.waiting));
   statistics->set_write_s(absl::ToDoubleSeconds(totals.writing));
+  return totals.written_at;
 }
 
 }  // namespace ringside

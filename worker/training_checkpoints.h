@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "common/bucket_plan.h"
@@ -22,10 +23,15 @@
 #include "worker/checkpoint/checkpointer.h"
 #include "worker/checkpoint/resume.h"
 #include "worker/checkpoint/training_signals.h"
+#include "worker/model_buffers.h"
 #include "worker/synchronizers/update_state.h"
 #include "worker/trainer.h"
 
 namespace ringside {
+
+// The setting "true" of a job whose worker 0 saves the training: shards that are told to end let
+// it.
+inline constexpr char kSavesTraining[] = "saves_training";
 
 class TrainingCheckpoints {
  public:
@@ -38,6 +44,8 @@ class TrainingCheckpoints {
     Provenance provenance = {};
     // Of the data, what a checkpoint must have in common with the job, e.g. a vocabulary.
     std::map<std::string, std::string> data_settings = {};
+    // Model::DependsOnCut of the model.
+    std::string depends_on_cut = {};
     TrainingSignals* signals = nullptr;  // outlives this object; null: nobody asks
   };
   // What the training has beside parameters and the optimizer's state, e.g. a model's buffers.
@@ -52,9 +60,13 @@ class TrainingCheckpoints {
   static absl::StatusOr<std::unique_ptr<TrainingCheckpoints>> Open(Config config,
                                                                    const BucketPlan& plan);
 
+  // Of a model's, which are kept in `values`.
+  static Buffers StateOfBuffers(const Model& model, BufferValues* values);
+
   // Of the checkpoint that the job goes on from; 0: none.
   int64_t resumed_step() const { return resumed_step_; }
-  // What all ranks must have in common, beside their settings.
+  // What all ranks must have in common, beside their settings; and by kSavesTraining, that this one
+  // writes checkpoints, which others may not know of.
   std::map<std::string, std::string> SharedFacts() const;
 
   // Before Trainer::Start: puts the state of the checkpoint into place, and from then on saves it.
@@ -64,20 +76,21 @@ class TrainingCheckpoints {
   absl::Status Attach(Trainer* trainer, const absl::optional<UpdateState>& update_state,
                       Buffers buffers);
 
-  // Whether the state after this step is saved because of its number.
-  bool IsDue(int64_t step) const;
   // As Checkpointer's; nothing on ranks that do not write.
   absl::Status OnStep(int64_t step);
-  absl::Status Finish();
-  // Hashes of the state, and what was written.
+  bool busy() const { return checkpointer_ != nullptr && checkpointer_->busy(); }
+  // Hashes of the state.
   void Describe(WorkerResult* result) const;
+  // As Checkpointer's; then tells what was written. Returns when the last checkpoint was on the
+  // disk, by MonotonicNow, or the infinite past where there is none.
+  absl::StatusOr<absl::Time> Finish(WorkerResult* result);
 
  private:
   TrainingCheckpoints(Config config, ManifestMaker manifests)
       : config_(std::move(config)), manifests_(std::move(manifests)) {}
 
-  // What a checkpoint must have in common with this job.
-  std::map<std::string, std::string> Settings(const BucketPlan& plan) const;
+  // What a checkpoint must have in common with this job, beside ResumeSettings.
+  static std::map<std::string, std::string> OwnSettings(const Config& config);
   bool writes() const { return config_.rank == 0 && config_.job.checkpoints(); }
 
   const Config config_;

@@ -4,13 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "common/coordinator/monotonic_clock.h"
 #include "common/logging.h"
 #include "common/network/host_identity.h"
 #include "common/process_info.h"
@@ -19,7 +19,6 @@
 #include "common/status_macros.h"
 #include "common/suspects.h"
 #include "common/traffic_proto.h"
-#include "worker/checkpoint/manifest.h"
 #include "worker/evaluation.h"
 #include "worker/model_buffers.h"
 #include "worker/models/torch_runtime.h"
@@ -38,9 +37,7 @@ absl::Duration GraceAfterVerdict(absl::Duration lease) {
   return std::max(absl::Milliseconds(200), std::min(absl::Seconds(2), lease / 5));
 }
 
-absl::Duration SteadyClock() {
-  return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
-}
+absl::Duration SteadyClock() { return MonotonicNow() - absl::UnixEpoch(); }
 
 // A port that the user named and that is taken is a wrong flag, not a broken network.
 absl::Status AsBadInput(const absl::Status& status) {
@@ -53,32 +50,6 @@ RankPlayer::Scale ScaleFor(const JobConfig& job) {
   if (job.ps_policy().is_asynchronous()) return Scale::kOwnMean;
   return job.ps_policy().mode == PsMode::kBackup ? Scale::kShareOfFullBatch
                                                  : Scale::kShareOfGlobalBatch;
-}
-
-// What checkpoints have of a model's buffers, which are kept in `values`.
-TrainingCheckpoints::Buffers StateOfBuffers(const Model& model, BufferValues* values) {
-  TrainingCheckpoints::Buffers state;
-  const auto add = [&state](const std::vector<ParameterSpec>& specs, const char* section) {
-    int64_t offset = 0;
-    for (const ParameterSpec& spec : specs) {
-      CheckpointTensor& tensor = state.tensors.emplace_back();
-      tensor.set_name(spec.name);
-      tensor.mutable_shape()->Assign(spec.shape.begin(), spec.shape.end());
-      tensor.set_dtype(spec.dtype);
-      tensor.set_section(section);
-      tensor.set_offset(offset);
-      offset += spec.elements();
-    }
-  };
-  if (!values->floats.empty()) {
-    add(model.Buffers().floats, kBuffersSection);
-    state.sections.push_back(StateSection::Of(kBuffersSection, absl::MakeSpan(values->floats)));
-  }
-  if (!values->counters.empty()) {
-    add(model.Buffers().counters, kCountersSection);
-    state.sections.push_back(StateSection::Of(kCountersSection, absl::MakeSpan(values->counters)));
-  }
-  return state;
 }
 
 TrafficCounters Difference(TrafficCounters later, const TrafficCounters& earlier) {
@@ -98,7 +69,7 @@ absl::Status WorkerJob::Run() {
 }
 
 absl::Status WorkerJob::Prepare() {
-  RINGSIDE_ASSIGN_OR_RETURN(workload_, Workload::Load(config_.job));
+  RINGSIDE_ASSIGN_OR_RETURN(workload_, Workload::Load(config_.job, config_.rank));
   Trainer::Config trainer;
   trainer.player.world_size = config_.job.workers;
   trainer.player.global_batch_size = config_.job.global_batch_size();
@@ -134,6 +105,7 @@ absl::Status WorkerJob::Prepare() {
   checkpoints.parameters = workload_->model()->Parameters();
   checkpoints.provenance = OwnProvenance();
   checkpoints.data_settings = workload_->data_settings;
+  checkpoints.depends_on_cut = workload_->model()->DependsOnCut();
   checkpoints.signals = signals_;
   RINGSIDE_ASSIGN_OR_RETURN(checkpoints_,
                             TrainingCheckpoints::Open(std::move(checkpoints), *workload_->plan));
@@ -194,8 +166,27 @@ absl::Status WorkerJob::Join() {
   return absl::OkStatus();
 }
 
+absl::Status WorkerJob::ShareData() {
+  if (!workload_->shared_data.has_value() || config_.job.worker_processes() == 1) {
+    return absl::OkStatus();
+  }
+  SharedData& shared = *workload_->shared_data;
+  RINGSIDE_ASSIGN_OR_RETURN(
+      const std::vector<std::string> made,
+      client_->GatherForAll(shared.name, WorkersOf(client_->membership()), std::move(shared.made),
+                            config_.job.step_timeout));
+  if (config_.rank == 0) return absl::OkStatus();
+  const absl::Status taken = shared.take(made[0]);
+  return taken.ok() ? taken
+                    : WithSuspects(absl::Status(taken.code(),
+                                                absl::StrCat("the ", shared.name,
+                                                             " of worker 0: ", taken.message())),
+                                   {WorkerId(0)});
+}
+
 absl::Status WorkerJob::TrainAndReport() {
   ReportProgress("start");
+  RINGSIDE_RETURN_IF_ERROR(ShareData());
   const Membership alone;
   auto made =
       factory_->Make({client_ == nullptr ? &alone : &client_->membership(), workload_->plan.get(),
@@ -203,8 +194,9 @@ absl::Status WorkerJob::TrainAndReport() {
   RINGSIDE_RETURN_IF_ERROR(made.status());
   synchronizer_ = std::move(made->synchronizer);
   if (watch_ != nullptr) watch_->Attach(synchronizer_.get());
-  RINGSIDE_RETURN_IF_ERROR(checkpoints_->Attach(trainer_.get(), made->update_state,
-                                                StateOfBuffers(*workload_->model(), &buffers_)));
+  RINGSIDE_RETURN_IF_ERROR(
+      checkpoints_->Attach(trainer_.get(), made->update_state,
+                           TrainingCheckpoints::StateOfBuffers(*workload_->model(), &buffers_)));
   if (checkpoints_->resumed_step() > 0) RINGSIDE_RETURN_IF_ERROR(trainer_->SetBuffers(buffers_));
   RINGSIDE_RETURN_IF_ERROR(Train());
   RINGSIDE_RETURN_IF_ERROR(MergeBuffers());
@@ -242,15 +234,14 @@ absl::Status WorkerJob::Train() {
   RINGSIDE_RETURN_IF_ERROR(BeginTogether());
   const TrafficCounters before = synchronizer_->traffic();
   const TrafficCounters expected_before = synchronizer_->ExpectedTraffic(0);
-  const absl::Duration begin = SteadyClock();
+  began_ = MonotonicNow();
   for (bool ended = false; !ended;) {
     signals_->heeded = config_.rank == 0 && config_.job.checkpoints();
     const absl::Status trained =
         trainer_->Run([&](const StepRecord& record) { return OnStep(steps.get(), record); });
     signals_->heeded = false;
     RINGSIDE_RETURN_IF_ERROR(trained);
-    RINGSIDE_RETURN_IF_ERROR(checkpoints_->Finish());
-    result_.set_train_s(absl::ToDoubleSeconds(SteadyClock() - begin));
+    result_.set_train_s(absl::ToDoubleSeconds(MonotonicNow() - began_));
     *result_.mutable_traffic() = ToProto(Difference(synchronizer_->traffic(), before));
     *result_.mutable_expected_traffic() =
         ToProto(Difference(synchronizer_->ExpectedTraffic(result_.steps_size()), expected_before));
@@ -297,8 +288,9 @@ absl::Status WorkerJob::OnStep(StepWriter* steps, const StepRecord& record) {
   if (events_ != nullptr) RINGSIDE_RETURN_IF_ERROR(events_->OnStep(record, now));
   if (steps != nullptr) {
     RINGSIDE_RETURN_IF_ERROR(steps->Append(record));
-    // A job that goes on from the checkpoint finds the records of all steps before.
-    if (checkpoints_->IsDue(record.step())) RINGSIDE_RETURN_IF_ERROR(steps->Flush());
+    // A job that goes on from a checkpoint finds the records of all steps before. Which step is the
+    // next to be saved nobody knows: a signal may ask for it, and worker 0 alone hears that.
+    if (saves_training()) RINGSIDE_RETURN_IF_ERROR(steps->Flush());
   }
   if (config_.rank == 0 && config_.job.checkpoints()) RINGSIDE_RETURN_IF_ERROR(NoteBuffers());
   return checkpoints_->OnStep(record.step());
@@ -372,6 +364,29 @@ absl::Status WorkerJob::Report() {
                                config_.job.step_timeout));
   }
   if (config_.rank != 0) return absl::OkStatus();
+  // From here on nobody waits for this process, however long its disk takes.
+  RINGSIDE_RETURN_IF_ERROR(FinishCheckpoints());
+  blobs[0] = result_.SerializeAsString();
+  return WriteReport(blobs);
+}
+
+absl::Status WorkerJob::FinishCheckpoints() {
+  if (checkpoints_->busy()) LogInfo("the last checkpoint is being written");
+  signals_->heeded = checkpoints_->busy();  // the end that is asked for is near, and this is for it
+  const absl::StatusOr<absl::Time> written = checkpoints_->Finish(&result_);
+  signals_->heeded = false;
+  RINGSIDE_RETURN_IF_ERROR(written.status());
+  // What is trained and not saved is not done.
+  result_.set_train_s(std::max(result_.train_s(), absl::ToDoubleSeconds(*written - began_)));
+  return absl::OkStatus();
+}
+
+bool WorkerJob::saves_training() const {
+  return config_.job.checkpoints() ||
+         (client_ != nullptr && client_->membership().settings().count(kSavesTraining) > 0);
+}
+
+absl::Status WorkerJob::WriteReport(const std::vector<std::string>& blobs) {
   RunResultParts parts;
   parts.job = config_.job;
   parts.worker_blobs.assign(blobs.begin(), blobs.begin() + config_.job.worker_processes());
@@ -382,19 +397,7 @@ absl::Status WorkerJob::Report() {
   parts.provenance = OwnProvenance();
   parts.command = config_.command;
   RINGSIDE_ASSIGN_OR_RETURN(const RunResult result, AssembleRunResult(parts));
-  LogInfo(absl::StrFormat("%d steps in %.1f s, parameters %s", result.total_steps(),
-                          result_.train_s(), result.parameters_sha256()));
-  if (result.has_evaluation()) {
-    LogInfo(absl::StrFormat("test accuracy %.2f %% (%d of %d)",
-                            100 * result.evaluation().accuracy(), result.evaluation().correct(),
-                            result.evaluation().labels()));
-    if (result.evaluation().perplexity() > 0) {
-      LogInfo(absl::StrFormat("test perplexity %.4g", result.evaluation().perplexity()));
-    }
-    if (result.evaluation().mean_iou() > 0) {
-      LogInfo(absl::StrFormat("test mean IoU %.2f %%", 100 * result.evaluation().mean_iou()));
-    }
-  }
+  LogRunResult(result);
   if (!config_.job.out.empty()) {
     RINGSIDE_RETURN_IF_ERROR(WriteRunResult(result, config_.job.out));
   }

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -39,6 +40,8 @@ class WorkerJob {
  private:
   absl::Status Prepare();
   absl::Status Join();
+  // What rank 0 has made of its data for all ranks goes to the others.
+  absl::Status ShareData();
   absl::Status StartCoordinator();
   absl::Status TrainAndReport();
   absl::Status Train();
@@ -46,6 +49,8 @@ class WorkerJob {
   // servers update asynchronously nobody changes what another has yet to get.
   absl::Status BeginTogether();
   absl::Status OnStep(StepWriter* steps, const StepRecord& record);
+  // Worker 0 does, or may when it is asked to.
+  bool saves_training() const;
   // Puts this process's first rank's buffers where checkpoints and hashes take them from.
   absl::Status NoteBuffers();
   // After training: --buffers.
@@ -54,6 +59,10 @@ class WorkerJob {
   absl::Status GatherBuffers(bool of_all, std::vector<BufferValues>* by_rank);
   absl::StatusOr<Evaluation> Evaluate();
   absl::Status Report();
+  // Waits for the last checkpoint, and notes what all of them took.
+  absl::Status FinishCheckpoints();
+  // Rank 0's, of a run that all ranks have ended.
+  absl::Status WriteReport(const std::vector<std::string>& blobs);
   Provenance OwnProvenance() const;
   // Ends the membership; returns what to end with.
   absl::Status Leave(absl::Status status);
@@ -79,6 +88,7 @@ class WorkerJob {
   std::unique_ptr<TrainingEvents> events_;  // null: not rank 0, or not wanted
   Progress progress_;
   WorkerResult result_;
+  absl::Time began_;  // the first step, by MonotonicNow
   absl::Time last_logged_;
 };
 

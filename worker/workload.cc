@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "common/logging.h"
 #include "common/status_macros.h"
-#include "worker/data/dataset_factory.h"
 #include "worker/data/mnist_dataset.h"
 #include "worker/models/model_factory.h"
 #include "worker/models/precision.h"
@@ -32,7 +31,7 @@ absl::StatusOr<Datasets> MakeShapesDatasets(const JobConfig& job) {
   return datasets;
 }
 
-absl::StatusOr<Datasets> LoadDatasetsOf(const JobConfig& job) {
+absl::StatusOr<Datasets> LoadDatasetsOf(const JobConfig& job, int rank) {
   if (job.model == "shapes") return MakeShapesDatasets(job);
   DatasetConfig config;
   config.name = job.dataset_name();
@@ -41,6 +40,7 @@ absl::StatusOr<Datasets> LoadDatasetsOf(const JobConfig& job) {
   config.model = job.model;
   config.seed = job.seed;
   config.with_test = job.evaluate;
+  config.makes_for_all = rank == 0;
   return LoadDatasets(config);
 }
 
@@ -69,8 +69,8 @@ void DescribePrecision(const JobConfig& job, std::map<std::string, std::string>*
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Workload>> Workload::Load(const JobConfig& job) {
-  RINGSIDE_ASSIGN_OR_RETURN(Datasets data, LoadDatasetsOf(job));
+absl::StatusOr<std::unique_ptr<Workload>> Workload::Load(const JobConfig& job, int rank) {
+  RINGSIDE_ASSIGN_OR_RETURN(Datasets data, LoadDatasetsOf(job, rank));
   RINGSIDE_ASSIGN_OR_RETURN(auto facts, ConfigureTorch(job.threads));
   DescribePrecision(job, &facts);
   std::vector<std::unique_ptr<Model>> models(job.plays_at_once() ? job.workers : 1);
@@ -85,9 +85,10 @@ absl::StatusOr<std::unique_ptr<Workload>> Workload::Load(const JobConfig& job) {
                                                    ": must be at most ", plan.total_elements(),
                                                    ", the number of elements of the model"));
   }
-  return std::make_unique<Workload>(Workload{
-      std::move(data.training), std::move(data.test), std::move(data.shared_settings),
-      std::move(models), std::make_unique<const BucketPlan>(std::move(plan)), std::move(facts)});
+  return std::make_unique<Workload>(
+      Workload{std::move(data.training), std::move(data.test), std::move(data.shared_settings),
+               std::move(data.shared_data), std::move(models),
+               std::make_unique<const BucketPlan>(std::move(plan)), std::move(facts)});
 }
 
 void DescribeWorkload(const JobConfig& job, const Workload& workload, JoinRequest* request) {

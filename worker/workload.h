@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/optional.h"
 #include "common/bucket_plan.h"
 #include "common/config/job_config.h"
 #include "coordinator.pb.h"
 #include "worker/data/dataset.h"
+#include "worker/data/dataset_factory.h"
 #include "worker/models/model.h"
 #include "worker/trainer.h"
 
@@ -22,6 +24,8 @@ struct Workload {
   std::unique_ptr<const Dataset> test;  // where the job evaluates, else null
   // Of the data, what all workers must have in common beside the job's settings.
   std::map<std::string, std::string> data_settings;
+  // What rank 0 makes of the data for all ranks; Dataset::Fetch is for after.
+  absl::optional<SharedData> shared_data;
   // One, or one for each rank where they are played at once.
   std::vector<std::unique_ptr<Model>> models;
   // At a fixed address, because the trainer refers to it.
@@ -33,7 +37,8 @@ struct Workload {
 
   // Configures LibTorch for the calling thread, reads the data, makes the model. NOT_FOUND and
   // INVALID_ARGUMENT: bad data files, an unknown model, more shards than the model has elements.
-  static absl::StatusOr<std::unique_ptr<Workload>> Load(const JobConfig& job);
+  // `rank`: the first that this process plays.
+  static absl::StatusOr<std::unique_ptr<Workload>> Load(const JobConfig& job, int rank);
 };
 
 // What this worker must have in common with the others, for the coordinator to compare: the job's

@@ -139,18 +139,13 @@ Finding CheckNamespaces(const SystemFacts& facts) {
       "needed for emulated networks alone: run as root, in a container with --cap-add=SYS_ADMIN"};
 }
 
+// What the layout must be is in the message of the loader.
 Finding CheckData(const SystemFacts& facts) {
-  const Health trouble = facts.data_dir_given ? Health::kFail : Health::kWarn;
-  const std::string flag = absl::StrCat("--data_dir=", facts.data_dir);
-  if (!facts.data_dir_exists) {
-    return {trouble, "data", absl::StrCat(flag, ": no such folder"),
-            "--data_dir=DIR with the MNIST files; data/mnist10k of the source tree has them"};
-  }
-  if (facts.missing_data_files.empty()) return {Health::kOk, "data", flag, ""};
-  return {trouble, "data",
-          absl::StrCat(flag, ": lacks ", absl::StrJoin(facts.missing_data_files, ", "),
-                       " (.gz or plain)"),
-          "copy the missing files there"};
+  if (facts.data.ok()) return {Health::kOk, "data", *facts.data, ""};
+  return {facts.data_given ? Health::kFail : Health::kWarn, "data",
+          std::string(facts.data.status().message()),
+          "--data_dir=DIR with those files, or --dataset=synthetic, which needs none; for mnist "
+          "data/mnist10k of the source tree has them"};
 }
 
 std::string Label(Health health) {

@@ -20,8 +20,10 @@ int DoctorCommand(const CommandContext& context) {
   if (path != context.environment.end()) questions.search_path = path->second;
   questions.port_range =
       ProcessConfigFromFlags(context.command_line, context.environment).network.port_range;
-  questions.data_dir = job->data_dir;
-  questions.data_dir_given = context.command_line.Has("data_dir");
+  questions.job = *job;
+  for (const char* flag : {"data_dir", "dataset", "dataset_args", "model"}) {
+    questions.data_given = questions.data_given || context.command_line.Has(flag);
+  }
   const std::vector<Finding> findings = CheckSystem(ReadSystemFacts(questions));
   for (const Finding& finding : findings) fputs(Format(finding).c_str(), stdout);
   return AnyFailure(findings) ? 1 : 0;

@@ -23,6 +23,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "experiments/doctor/data_check.h"
 
 namespace ringside {
 namespace {
@@ -106,18 +107,6 @@ void ReadNetworkNamespaces(SystemFacts* facts) {
   if (!facts->network_namespaces) facts->network_namespaces_error = strerror(WEXITSTATUS(status));
 }
 
-void ReadDataFolder(const std::string& folder, SystemFacts* facts) {
-  std::error_code error;
-  facts->data_dir = folder;
-  facts->data_dir_exists = fs::is_directory(folder, error);
-  for (const char* name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
-                           "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}) {
-    const std::string path = absl::StrCat(folder, "/", name);
-    if (!fs::exists(path, error) && !fs::exists(path + ".gz", error))
-      facts->missing_data_files.push_back(name);
-  }
-}
-
 std::string ProtobufVersion() {
   return google::protobuf::internal::VersionString(GOOGLE_PROTOBUF_VERSION);
 }
@@ -155,8 +144,8 @@ SystemFacts ReadSystemFacts(const SystemQuestions& questions) {
     }
   }
   facts.gnuplot = OnPath("gnuplot", questions.search_path);
-  facts.data_dir_given = questions.data_dir_given;
-  ReadDataFolder(questions.data_dir, &facts);
+  facts.data_given = questions.data_given;
+  facts.data = CheckDataOf(questions.job);
   return facts;
 }
 

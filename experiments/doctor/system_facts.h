@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/optional.h"
+#include "common/config/job_config.h"
 #include "common/network/endpoint.h"
 
 namespace ringside {
@@ -34,18 +36,16 @@ struct SystemFacts {
   bool gnuplot = false;
   bool network_namespaces = false;
   std::string network_namespaces_error;
-  std::string data_dir;
-  bool data_dir_exists = false;
-  bool data_dir_given = false;  // by flag
-  std::vector<std::string> missing_data_files;
+  absl::StatusOr<std::string> data = absl::UnknownError("not looked for");  // what there is of it
+  bool data_given = false;                                                  // by flags
 };
 
 struct SystemQuestions {
   std::string binary_dir;
   std::string search_path;  // PATH
   std::string port_range;
-  std::string data_dir;
-  bool data_dir_given = false;
+  JobConfig job;            // whose data is looked for
+  bool data_given = false;  // by flags
 };
 
 SystemFacts ReadSystemFacts(const SystemQuestions& questions);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "common/global_loss.h"
 #include "experiments/report/number_text.h"
 #include "experiments/report/series.h"
 #include "experiments/report/server_mode.h"
@@ -34,9 +35,7 @@ StepSample InMode(const RecordedStep& step, const PsPolicy& policy, int workers)
   if (policy.is_asynchronous() && step.rate > 0)
     sample.step_s = static_cast<double>(sample.global_samples) / step.rate;
   if (policy.mode == PsMode::kBackup) {
-    if (step.samples > 0) {
-      sample.loss *= static_cast<double>(sample.global_samples) / static_cast<double>(step.samples);
-    }
+    sample.loss = GlobalLossOf(sample.loss, step.samples, sample.global_samples);
     sample.global_samples = sample.global_samples * (workers - policy.backup_workers) / workers;
   }
   return sample;

@@ -1,9 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 
 #include "absl/strings/match.h"
 #include "experiments/doctor/checks.h"
+#include "experiments/doctor/data_check.h"
 
 namespace ringside {
 namespace {
@@ -24,8 +27,7 @@ SystemFacts Healthy() {
   facts.binary_dir = "bin";
   facts.gnuplot = true;
   facts.network_namespaces = true;
-  facts.data_dir = "data/mnist10k";
-  facts.data_dir_exists = true;
+  facts.data = "mnist in data/mnist10k: 10 training samples";
   facts.versions = {{"gRPC", "1.51.1"}, {"Protobuf", "3.21.12"}};
   return facts;
 }
@@ -57,7 +59,7 @@ TEST(DoctorChecksTest, WhatMakesJobsSlowIsAWarningWithAMend) {
   facts.open_files = 256;
   facts.gnuplot = false;
   facts.network_namespaces = false;
-  facts.data_dir_exists = false;
+  facts.data = absl::NotFoundError("--data_dir=nowhere: has neither");
   for (const char* subject : {"cores", "memory", "BLAS", "huge pages", "/dev/shm", "TCP",
                               "open files", "gnuplot", "namespaces", "data"}) {
     EXPECT_EQ(Of(facts, subject).health, Health::kWarn) << subject;
@@ -82,11 +84,10 @@ TEST(DoctorChecksTest, WhatKeepsJobsFromRunningIsAFailure) {
   facts.free_ports = 0;
   EXPECT_EQ(Of(facts, "ports").health, Health::kFail);
   facts = Healthy();
-  facts.data_dir_given = true;
-  facts.missing_data_files = {"t10k-labels-idx1-ubyte"};
+  facts.data_given = true;
+  facts.data = absl::NotFoundError("--data_dir=nowhere: has neither");
   EXPECT_EQ(Of(facts, "data").health, Health::kFail);
-  EXPECT_EQ(Of(facts, "data").fact,
-            "--data_dir=data/mnist10k: lacks t10k-labels-idx1-ubyte (.gz or plain)");
+  EXPECT_EQ(Of(facts, "data").fact, "--data_dir=nowhere: has neither");
 }
 
 TEST(DoctorChecksTest, PortRangesAreCounted) {
@@ -110,19 +111,48 @@ TEST(DoctorChecksTest, FormatsOneLineAndTheMend) {
             "FAIL  BLAS        gone\n                  to mend: install it\n");
 }
 
+std::string DataOf(const std::string& dataset, const std::string& folder) {
+  JobConfig job;
+  job.dataset = dataset;
+  job.data_dir = folder;
+  const absl::StatusOr<std::string> found = CheckDataOf(job);
+  return found.ok() ? *found : std::string(found.status().message());
+}
+
+// In the words that a worker would say it with.
+TEST(DataCheckTest, LooksForWhatTheJobIsTrainedOn) {
+  const std::string folder = testing::TempDir() + "/doctor_data";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  for (const char* dataset : {"mnist", "cifar10", "image_folder", "voc", "imdb", "text"}) {
+    const std::string said = DataOf(dataset, folder);
+    EXPECT_TRUE(absl::StrContains(said, "--data_dir=" + folder)) << said;
+    EXPECT_TRUE(absl::StrContains(said, "it must hold ")) << said;
+  }
+  EXPECT_TRUE(absl::StrContains(DataOf("text", folder), "has no train.txt")) << folder;
+  for (const char* name : {"/train.txt", "/test.txt"}) std::ofstream(folder + name) << "text";
+  EXPECT_EQ(DataOf("text", folder), "text in " + folder +
+                                        ": 1 training samples, 1 test samples, sequences of 128 "
+                                        "tokens with a label a token");
+  EXPECT_TRUE(absl::StartsWith(DataOf("synthetic", "nowhere"), "synthetic: 1024 training samples"));
+  JobConfig shapes;
+  shapes.model = "shapes";
+  EXPECT_TRUE(CheckDataOf(shapes).ok());
+  std::filesystem::remove_all(folder);
+}
+
 TEST(SystemFactsTest, ReadsThisMachine) {
   SystemQuestions questions;
   questions.binary_dir = "nowhere";
   questions.search_path = "/nowhere";
-  questions.data_dir = "nowhere";
+  questions.job.data_dir = "nowhere";
   const SystemFacts facts = ReadSystemFacts(questions);
   EXPECT_GE(facts.cores, 1);
   EXPECT_GT(facts.memory_bytes, 0);
   EXPECT_GT(facts.open_files, 0);
   EXPECT_EQ(facts.missing_binaries.size(), 2u);
-  EXPECT_EQ(facts.missing_data_files.size(), 4u);
   EXPECT_FALSE(facts.gnuplot);
-  EXPECT_FALSE(facts.data_dir_exists);
+  EXPECT_EQ(facts.data.status().code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(facts.free_ports, 1);
 }
 

@@ -225,6 +225,33 @@ TEST_F(JobSupervisorTest, AWorkerThatStaysIsNamedAndEnded) {
   EXPECT_EQ(job_.Error(), "a worker has finished, but these run on: shard 0, worker 1");
 }
 
+TEST_F(JobSupervisorTest, AWorkerThatSavesMayWriteForLong) {
+  JobSupervisor::Config config{{ShardId(0), WorkerId(0), WorkerId(1)},
+                               absl::Seconds(10),
+                               absl::Seconds(120),
+                               absl::Seconds(60),
+                               /*restart_shards=*/0,
+                               /*saves_first=*/true};
+  JobSupervisor writes(config, absl::UnixEpoch());
+  writes.OnJoined(At(1));
+  writes.OnExit(2, kGood, At(20));
+  writes.OnExit(0, kGood, At(20));
+  EXPECT_EQ(writes.NextSignal(At(3000)), 0);
+  writes.OnExit(1, kGood, At(3000));
+  EXPECT_EQ(writes.LauncherStatus(), 0);
+  // Not so where somebody else stays too, and not forever.
+  JobSupervisor stays(config, absl::UnixEpoch());
+  stays.OnJoined(At(1));
+  stays.OnExit(2, kGood, At(20));
+  EXPECT_EQ(stays.NextSignal(At(90)), SIGTERM);
+  JobSupervisor hangs(config, absl::UnixEpoch());
+  hangs.OnJoined(At(1));
+  hangs.OnExit(2, kGood, At(20));
+  hangs.OnExit(0, kGood, At(20));
+  EXPECT_EQ(hangs.NextSignal(At(3631)), SIGTERM);
+  EXPECT_EQ(hangs.Error(), "a worker has finished, but these run on: worker 0");
+}
+
 TEST_F(JobSupervisorTest, NobodyJoiningIsNotWaitedForForever) {
   EXPECT_EQ(job_.NextSignal(At(129.9)), 0);
   EXPECT_EQ(job_.NextSignal(At(130)), SIGTERM);

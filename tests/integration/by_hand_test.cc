@@ -124,6 +124,50 @@ TEST_F(ByHandTest, OtherSettingsAreRefusedByName) {
   EXPECT_THAT(other_size.output, HasSubstr("3"));
 }
 
+// Worker 0 makes the vocabulary for all, whatever words the files of the others have.
+TEST_F(ByHandTest, OneVocabularyServesAll) {
+  const auto write = [this](const std::string& name, const std::string& text) {
+    const std::string path = folder() + "/" + name;
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    WriteFile(path, text);
+  };
+  for (const char* host : {"a", "b"}) {
+    for (const char* split : {"train", "test"}) {
+      for (int i = 0; i < 6; ++i) {
+        const std::string words = host == std::string("a") ? "film" : "another one";
+        write(absl::StrCat(host, "/", split, "/neg/", i, ".txt"), absl::StrCat("bad ", words, i));
+        write(absl::StrCat(host, "/", split, "/pos/", i, ".txt"), absl::StrCat("good ", words, i));
+      }
+    }
+  }
+  const std::vector<std::string> model = {
+      "--dataset=imdb", "--model=transformer", "--dataset_args=length=4,vocabulary=9",
+      "--model_args=layers=1,width=8,heads=2,feedforward=8,dropout=0.1", "--batch_size=3"};
+  const auto with = [&model](const std::vector<std::string>& more) {
+    std::vector<std::string> flags = model;
+    flags.insert(flags.end(), more.begin(), more.end());
+    return flags;
+  };
+  StartCoordinator(2, 0);
+  const auto worker1 =
+      StartWorker(1, 2, with({"--strategy=ring", "--data_dir=" + folder() + "/b"}));
+  const auto worker0 =
+      StartWorker(0, 2, with({"--strategy=ring", "--data_dir=" + folder() + "/a"}));
+  ExpectFine(worker0.get());
+  ExpectFine(worker1.get());
+  // With the same files everywhere the bits are those of the one process that plays all ranks.
+  const auto hash = [&](const std::string& strategy) {
+    return Run(strategy, with({"--strategy=" + strategy, "--workers=2", "--steps=4",
+                               "--warmup_steps=0", "--data_dir=" + folder() + "/a"}))
+        .runs(0)
+        .parameters_sha256();
+  };
+  const std::string local = hash("local");
+  EXPECT_EQ(local.size(), 64u);
+  EXPECT_EQ(hash("ring"), local);
+  EXPECT_EQ(hash("ps"), local);
+}
+
 TEST_F(ByHandTest, AMissingWorkerIsNamedAtTheDeadline) {
   StartCoordinator(2, 1);
   const auto worker0 = StartWorker(0, 2, {"--strategy=ps", "--ps_shards=1", "--join_timeout=3s"});

@@ -4,69 +4,15 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <algorithm>
-#include <fstream>
-#include <iterator>
-
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
-#include "tests/integration/job.h"
+#include "tests/integration/checkpoint_job.h"
 
 namespace ringside {
 namespace {
 
 using ::testing::HasSubstr;
 
-class CheckpointTest : public JobTest {
- protected:
-  CheckpointTest() { WriteMnistFiles(data_dir(), 64, 20); }
-
-  std::vector<std::string> Flags(const std::vector<std::string>& more) const {
-    std::vector<std::string> flags = {"--workers=2", "--batch_size=8", "--momentum=0.9",
-                                      "--warmup_steps=0", "--lease=5s"};
-    flags.insert(flags.end(), more.begin(), more.end());
-    return flags;
-  }
-  RunResult Train(const std::string& name, const std::vector<std::string>& more) const {
-    return Run(name, Flags(more)).runs(0);
-  }
-  TestProcess::Config Launch(const std::string& name, const std::vector<std::string>& more) const {
-    std::vector<std::string> flags = JobFlags(Flags(more));
-    flags.insert(flags.begin(), "run");
-    flags.push_back("--out=" + folder() + "/" + name);
-    return Command("ringside", flags);
-  }
-  std::string PathOf(const std::string& name, int64_t step) const {
-    return absl::StrFormat("%s/%s/checkpoints/step-%06d.ckpt", folder(), name, step);
-  }
-  std::vector<std::string> Checkpoints(const std::string& name) const {
-    std::vector<std::string> paths;
-    std::error_code error;
-    for (std::filesystem::directory_iterator it(folder() + "/" + name + "/checkpoints", error), end;
-         !error && it != end; it.increment(error)) {
-      if (it->path().extension() == ".ckpt") paths.push_back(it->path().string());
-    }
-    return paths;
-  }
-  std::vector<int64_t> StepsWritten(const std::string& name, int rank) const {
-    std::ifstream file(absl::StrCat(folder(), "/", name, "/steps/worker-", rank, ".jsonl"));
-    std::vector<int64_t> steps;
-    for (std::string line; std::getline(file, line);) {
-      StepRecord record;
-      EXPECT_TRUE(google::protobuf::util::JsonStringToMessage(line, &record).ok()) << line;
-      steps.push_back(record.step());
-    }
-    return steps;
-  }
-};
-
-void ExpectSameState(const RunResult& one, const RunResult& other) {
-  EXPECT_FALSE(one.parameters_sha256().empty());
-  EXPECT_EQ(one.parameters_sha256(), other.parameters_sha256());
-  for (const WorkerResult& worker : other.worker_results()) {
-    EXPECT_EQ(worker.optimizer_state_sha256(), one.worker_results(0).optimizer_state_sha256());
-  }
-}
+using CheckpointTest = CheckpointJobTest;
 
 TEST_F(CheckpointTest, ARingsCheckpointGoesOnUnderEveryStrategy) {
   const RunResult whole =
@@ -108,11 +54,7 @@ TEST_F(CheckpointTest, AJobThatIsToldToEndSavesAndGoesOn) {
     EXPECT_GE(rest.resumed_from_step(), 200);
     // The step after which it ended is most likely none of those that are saved anyway, and records
     // of all steps are there, each once.
-    for (int rank : {0, 1}) {
-      const std::vector<int64_t> steps = StepsWritten(name, rank);
-      ASSERT_EQ(steps.size(), 3000u) << name << " " << rank;
-      for (size_t i = 0; i < steps.size(); ++i) ASSERT_EQ(steps[i], static_cast<int64_t>(i) + 1);
-    }
+    ExpectAllSteps(name, 3000);
   }
 }
 
@@ -132,6 +74,99 @@ TEST_F(CheckpointTest, AJobSavesWhenItIsAskedTo) {
   EXPECT_EQ(ended.status, 0) << ended.output;
   const RunResult run = ReadResult(folder() + "/asked").runs(0);
   EXPECT_EQ(run.worker_results(0).checkpoints().written(), 1);
+}
+
+// Nobody but worker 0 waits for its disk, neither other processes nor the launcher, and what is in
+// the way of the last checkpoint is waited for too.
+TEST_F(CheckpointTest, ADiskThatIsSlowerThanAStepMayBeFailsNothing) {
+  for (const char* strategy : {"--strategy=ring", "--strategy=ps"}) {
+    const std::string name = strategy + 11;
+    const std::string gate = folder() + "/gate-" + name;
+    WriteFile(gate, "");
+    TestProcess::Config config =
+        Launch(name, {strategy, "--steps=20", "--checkpoint_steps=10", "--step_timeout=8s"});
+    config.environment = {{"LD_PRELOAD", RINGSIDE_SLOW_DISK}, {"SLOW_DISK_GATE", gate}};
+    const auto job = TestProcess::Start(config);
+    const auto others_run = [&] {
+      return FindChild(job->pid(), "worker", "--rank=1") > 0 ||
+             FindChild(job->pid(), "ps_server", "--shard=0") > 0;
+    };
+    ASSERT_TRUE(AwaitCondition(others_run, absl::Seconds(60))) << job->output();
+    ASSERT_TRUE(AwaitCondition([&] { return !others_run(); }, absl::Seconds(60)));
+    // Longer than a step and a lease may take.
+    EXPECT_EQ(job->Wait(absl::Seconds(14)).status, -1) << job->output();
+    EXPECT_GT(FindChild(job->pid(), "worker", "--rank=0"), 0);
+    std::filesystem::remove(gate);
+    const TestProcess::Ended ended = job->Wait(absl::Minutes(1));
+    ASSERT_EQ(ended.status, 0) << ended.output;
+    const RunResult run = ReadResult(folder() + "/" + name).runs(0);
+    EXPECT_EQ(run.worker_results(0).checkpoints().written(), 2);
+    EXPECT_TRUE(std::filesystem::exists(PathOf(name, 20)));
+    // What is not saved is not trained.
+    EXPECT_GT(run.worker_results(0).train_s(), run.worker_results(1).train_s() + 5);
+  }
+}
+
+TEST_F(CheckpointTest, RecordsOfAllStepsAreThereBeforeTheCheckpoint) {
+  const std::vector<std::string> flags = {"--strategy=ring",
+                                          "--checkpoint_dir=" + folder() + "/asked/checkpoints"};
+  std::vector<std::string> first = flags;
+  first.push_back("--steps=8000");
+  const auto job = TestProcess::Start(Launch("asked", first));
+  const std::string log = folder() + "/asked/steps/worker-0.jsonl";
+  ASSERT_TRUE(AwaitCondition([&] { return std::filesystem::exists(log); }, absl::Seconds(60)));
+  job->Signal(SIGUSR1);
+  ASSERT_TRUE(AwaitCondition([&] { return !Checkpoints("asked").empty(); }, absl::Seconds(60)))
+      << job->output();
+  // Nobody has time for anything any more.
+  for (const char* rank : {"--rank=0", "--rank=1"}) {
+    const pid_t worker = FindChild(job->pid(), "worker", rank);
+    if (worker > 0) kill(worker, SIGKILL);
+  }
+  job->Wait(absl::Minutes(1));
+  EXPECT_TRUE(AwaitNoProcessMatching(folder(), absl::Seconds(20)).empty());
+  const int64_t saved = NewestCheckpoint("asked");
+  ASSERT_GT(saved, 0);
+  for (int rank : {0, 1}) {
+    EXPECT_GE(static_cast<int64_t>(StepsWritten("asked", rank).size()), saved) << rank;
+  }
+  std::vector<std::string> rest = flags;
+  rest.insert(rest.end(), {absl::StrCat("--steps=", saved + 20), "--resume=latest"});
+  Train("asked", rest);
+  ExpectAllSteps("asked", saved + 20);
+}
+
+TEST_F(CheckpointTest, AFolderAloneIsEnoughToSaveAtTheEnd) {
+  for (const char* strategy : {"--strategy=ring", "--strategy=ps"}) {
+    const std::string name = strategy + 11;
+    std::vector<std::string> flags = {strategy,
+                                      "--checkpoint_dir=" + folder() + "/" + name + "/checkpoints"};
+    std::vector<std::string> first = flags;
+    first.push_back("--steps=20000");
+    const auto job = TestProcess::Start(Launch(name, first));
+    const auto trained = [&](int64_t more) {
+      const int64_t before = LinesWritten(name, 0);
+      return AwaitCondition([&] { return LinesWritten(name, 0) >= before + more; },
+                            absl::Seconds(60));
+    };
+    ASSERT_TRUE(trained(1)) << job->output();
+    // As a cluster's scheduler does it: everybody is told, servers first. They go on.
+    const pid_t shard = FindChild(job->pid(), "ps_server", "--shard=0");
+    if (shard > 0) {
+      kill(shard, SIGTERM);
+      ASSERT_TRUE(trained(100)) << job->output();
+    }
+    job->Signal(SIGTERM);
+    const TestProcess::Ended ended = job->Wait(absl::Minutes(1));
+    ASSERT_EQ(ended.status, 128 + SIGTERM) << ended.output;
+    const int64_t saved = NewestCheckpoint(name);
+    ASSERT_GT(saved, 0) << ended.output;
+    flags.insert(flags.end(), {absl::StrCat("--steps=", saved + 20), "--resume=latest"});
+    const RunResult rest = Train(name, flags);
+    ExpectAllSteps(name, saved + 20);
+    ExpectSameState(
+        Train(name + "-whole", {"--strategy=local", absl::StrCat("--steps=", saved + 20)}), rest);
+  }
 }
 
 TEST_F(CheckpointTest, ATornOneIsRefusedAndTheOneBeforeItOffered) {

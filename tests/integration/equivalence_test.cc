@@ -118,6 +118,35 @@ TEST_P(EquivalenceTest, SixteenBitRingsAgreeOverEveryLink) {
 
 INSTANTIATE_TEST_SUITE_P(Workers, EquivalenceTest, ::testing::Values(1, 2, 3, 4));
 
+// What no strategy decides: the losses of one global batch, however it is cut, on real digits.
+class CutTest : public JobTest {};
+
+TEST_F(CutTest, TheLossesAgreeForOneTwoAndFourWorkers) {
+  const auto losses = [this](int workers, const std::string& strategy) {
+    const RunResult run =
+        Run(absl::StrCat("workers", workers),
+            {strategy, absl::StrCat("--workers=", workers),
+             absl::StrCat("--batch_size=", 64 / workers), "--steps=20", "--warmup_steps=0",
+             "--hidden=256,128", "--momentum=0.9", "--evaluate=false",
+             absl::StrCat("--data_dir=", RINGSIDE_SOURCE_DIR, "/data/mnist10k")})
+            .runs(0);
+    std::vector<double> sums(20, 0);
+    for (const WorkerResult& worker : run.worker_results()) {
+      EXPECT_EQ(worker.steps_size(), 20);
+      for (const StepRecord& record : worker.steps()) sums.at(record.step() - 1) += record.loss();
+    }
+    return sums;
+  };
+  const std::vector<double> one = losses(1, "--strategy=local");
+  EXPECT_LT(one.back(), 0.8 * one.front());
+  for (int workers : {2, 4}) {
+    const std::vector<double> more = losses(workers, "--strategy=ring");
+    for (size_t i = 0; i < one.size(); ++i) {
+      EXPECT_NEAR(more[i], one[i], 1e-4) << workers << " workers, step " << i + 1;
+    }
+  }
+}
+
 class LabelTest : public JobTest {};
 
 TEST_F(LabelTest, ADirectScheduleIsNeverReportedAsTheRing) {

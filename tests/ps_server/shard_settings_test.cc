@@ -79,6 +79,18 @@ TEST(ShardSettingsTest, ReadsAllOfThem) {
   EXPECT_EQ(read->learning_rate.final_rate, 0.01);
 }
 
+TEST(ShardSettingsTest, WorkerZeroMaySaveOnASignalAlone) {
+  Membership membership = Good();
+  EXPECT_FALSE(ReadShardSettings(membership)->saves_training);
+  (*membership.mutable_settings())["checkpoint_steps"] = "0";
+  EXPECT_FALSE(ReadShardSettings(membership)->saves_training);
+  (*membership.mutable_settings())["saves_training"] = "true";
+  EXPECT_TRUE(ReadShardSettings(membership)->saves_training);
+  membership.mutable_settings()->erase("saves_training");
+  (*membership.mutable_settings())["checkpoint_steps"] = "5";
+  EXPECT_TRUE(ReadShardSettings(membership)->saves_training);
+}
+
 TEST(ShardSettingsTest, TheRateIsScaledByTheBatchesOfAStep) {
   Membership membership = Good();
   (*membership.mutable_settings())["lr_scaling"] = "linear";

@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -157,6 +158,53 @@ TEST_P(NonFiniteClusterTest, SkippingGivesAllRanksTheBitsOfLocal) {
                 0);
     }
   }
+}
+
+// One worker has the sum and asks; another lacks a part of it, which was lost with a shard, and
+// waits for all. Neither waits for the other: all alike go without a census.
+TEST(CensusTest, EndsForAllWhereAShardIsReplaced) {
+  CoordinatorServer::Config config = ServerConfig();
+  config.restart_shards = 1;
+  const auto server = StartServer(config);
+  Clients clients = JoinAll(*server, /*workers=*/2, /*shards=*/1);
+  const std::vector<MemberId> workers = WorkersOf(clients[0]->membership());
+  CoordinatorCensus censuses[] = {{clients[0].get(), workers, kLong},
+                                  {clients[1].get(), workers, kLong}};
+  InParallel(2, [&](int rank) {  // as long as nothing is lost
+    const auto answers = censuses[rank].Ask(1, rank == 0 ? "a" : "b");
+    ASSERT_TRUE(answers.ok()) << answers.status();
+    EXPECT_EQ(*answers, (std::vector<std::string>{"a", "b"}));
+  });
+  const absl::Time start = absl::Now();
+  InParallel(2, [&](int i) {
+    if (i == 0) {
+      const absl::Status status = censuses[0].Ask(2, "a").status();
+      ExpectAborted(status, workers, "shard 0 was lost");
+      return;
+    }
+    clients[2].reset();
+    const absl::Status broken = WithSuspects(absl::UnavailableError("link broke"), {ShardId(0)});
+    std::thread replacement([&] {
+      auto joined =
+          CoordinatorClient::Join(ClientConfig(server->endpoint()), Request(ShardId(0), 2, 1));
+      ASSERT_TRUE(joined.ok()) << joined.status();
+      clients[2] = *std::move(joined);
+    });
+    const auto recovery = clients[1]->AwaitRecovery(broken, 2, 0);
+    EXPECT_TRUE(recovery.ok()) << recovery.status();
+    replacement.join();
+    // It has the sum now, and asks too; so it is with later steps.
+    for (int64_t step : {2, 3}) {
+      ExpectAborted(censuses[1].Ask(step, "b").status(), workers, "shard 0 was lost");
+    }
+  });
+  EXPECT_LT(absl::Now() - start, kLong);
+  InParallel(3, [&](int i) {
+    const auto met =
+        clients[i]->GatherForAll("recovery-1", EveryoneOf(clients[i]->membership()), "", kLong);
+    EXPECT_TRUE(met.ok()) << met.status();
+  });
+  for (auto& client : clients) EXPECT_TRUE(client->Leave().ok());
 }
 
 INSTANTIATE_TEST_SUITE_P(Strategies, NonFiniteClusterTest, ::testing::Values("ring", "ps"),

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <numeric>
 #include <random>
 #include <string>
@@ -57,6 +58,7 @@ class Training {
     TrainingCheckpoints::Config config{job_, 0, kSamples, trainer_->total_steps()};
     config.parameters = model_.Parameters();
     config.signals = &signals;
+    config.depends_on_cut = depends_on_cut;
     auto checkpoints = TrainingCheckpoints::Open(std::move(config), plan_);
     if (!checkpoints.ok()) return checkpoints.status();
     checkpoints_ = *std::move(checkpoints);
@@ -77,14 +79,15 @@ class Training {
         return checkpoints_->OnStep(record.step());
       });
     }
-    if (status.ok()) status = checkpoints_->Finish();
     checkpoints_->Describe(&result);
+    if (status.ok()) status = checkpoints_->Finish(&result).status();
     result.set_parameters_sha256(Sha256Hex(trainer_->parameters()));
     return status;
   }
 
   std::vector<int64_t> counters = {0};
   TrainingSignals signals;
+  std::string depends_on_cut;
   int64_t end_at = 0;
   std::vector<int64_t> steps;
   std::vector<double> losses;
@@ -175,6 +178,32 @@ TEST_F(TrainingCheckpointsTest, AnotherWorldSizeDiffersByRoundingOnly) {
   }
 }
 
+TEST_F(TrainingCheckpointsTest, AnotherCutIsRefusedWhereTheModelDependsOnIt) {
+  JobConfig job = Job("a");
+  Training part(job);
+  part.depends_on_cut = "dropout";
+  part.end_at = 17;
+  ASSERT_EQ(part.Run().code(), absl::StatusCode::kCancelled);
+  job.resume = "latest";
+  JobConfig other = job;
+  other.workers = 2;
+  other.batch_size = 6;
+  Training refused(other);
+  refused.depends_on_cut = "dropout";
+  const absl::Status status = refused.Run();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(
+      std::string(status.message()),
+      HasSubstr("its batch_cut is \"3 workers x 1 micro-batch x 4 samples\", that of this job "
+                "\"2 workers x 1 micro-batch x 6 samples\""));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("depends on how the global batch is cut: --workers, --accumulate and "
+                        "--batch_size must stay"));
+  Training rest(job);
+  rest.depends_on_cut = "dropout";
+  EXPECT_TRUE(rest.Run().ok());
+}
+
 TEST_F(TrainingCheckpointsTest, SavingLeavesNoTraceAndIsAccountedFor) {
   JobConfig job = Job("");
   job.checkpoint_dir.clear();
@@ -237,9 +266,12 @@ TEST_F(TrainingCheckpointsTest, RanksBesideTheFirstReadButDoNotWrite) {
   auto first = TrainingCheckpoints::Open(config, plan);
   ASSERT_TRUE(first.ok()) << first.status();
   EXPECT_EQ((*first)->resumed_step(), 40);
-  EXPECT_EQ((*first)->SharedFacts(), (*second)->SharedFacts());
+  // All facts must agree, but for one that rank 0 alone tells.
+  std::map<std::string, std::string> facts = (*second)->SharedFacts();
+  EXPECT_EQ(facts.count(kSavesTraining), 0u);
+  facts[kSavesTraining] = "true";
+  EXPECT_EQ((*first)->SharedFacts(), facts);
   EXPECT_TRUE((*second)->OnStep(50).ok());
-  EXPECT_TRUE((*second)->IsDue(50));
   EXPECT_FALSE(fs::exists(folder_ + "/a/step-000050.ckpt"));
 }
 

@@ -76,6 +76,11 @@ absl::Status BackgroundWriter::Error() const {
   return error_;
 }
 
+bool BackgroundWriter::busy() const {
+  MutexLock lock(&mutex_);
+  return pending_;
+}
+
 BackgroundWriter::Totals BackgroundWriter::totals() const {
   MutexLock lock(&mutex_);
   return totals_;
@@ -97,6 +102,7 @@ void BackgroundWriter::WriteLoop() {
     if (bytes.ok()) {
       ++totals_.written;
       totals_.bytes = *bytes;
+      totals_.written_at = MonotonicNow();
     } else if (error_.ok()) {
       error_ = bytes.status();
     }

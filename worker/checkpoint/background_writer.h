@@ -2,7 +2,7 @@
 // which was allocated once, and a thread writes that. Training stands still for the copy alone, and
 // where the write before is not done yet, for the rest of that: there are never two at once.
 //
-// Save, Finish and the destructor belong to the training thread; Error and totals to any.
+// Save, Finish and the destructor belong to the training thread; the others to any.
 #ifndef RINGSIDE_WORKER_CHECKPOINT_BACKGROUND_WRITER_H_
 #define RINGSIDE_WORKER_CHECKPOINT_BACKGROUND_WRITER_H_
 
@@ -28,11 +28,12 @@ class BackgroundWriter {
   using Write = std::function<absl::StatusOr<int64_t>(const CheckpointManifest&,
                                                       const std::vector<StateSection>&)>;
   struct Totals {
-    int64_t written = 0;     // checkpoints
-    int64_t bytes = 0;       // of the last one
-    absl::Duration waiting;  // of training, for the write before
-    absl::Duration copying;  // of training
-    absl::Duration writing;  // of the thread
+    int64_t written = 0;                           // checkpoints
+    int64_t bytes = 0;                             // of the last one
+    absl::Duration waiting;                        // of training, for the write before
+    absl::Duration copying;                        // of training
+    absl::Duration writing;                        // of the thread
+    absl::Time written_at = absl::InfinitePast();  // by MonotonicNow; when the last one was safe
   };
 
   // `state` is what is saved, at the same place for as long as the writer lives.
@@ -50,6 +51,8 @@ class BackgroundWriter {
   absl::Status Finish() ABSL_LOCKS_EXCLUDED(mutex_);
   // The first error so far, without waiting.
   absl::Status Error() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Save would have to wait.
+  bool busy() const ABSL_LOCKS_EXCLUDED(mutex_);
   Totals totals() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

@@ -28,12 +28,22 @@ absl::Status Checkpointer::OnStep(int64_t step) {
   const bool ending = config_.signals != nullptr && config_.signals->end;
   const bool due =
       config_.every_steps > 0 && (step % config_.every_steps == 0 || step == config_.last_step);
+  const bool last = step == config_.last_step;
+  saves_last_ = last && (asked || ending || due) && writer_->busy();
+  if (saves_last_) return absl::OkStatus();
   if (asked || ending || due) RINGSIDE_RETURN_IF_ERROR(writer_->Save(manifests_.After(step)));
-  if (!ending || step == config_.last_step) return absl::OkStatus();
+  if (!ending || last) return absl::OkStatus();
   RINGSIDE_RETURN_IF_ERROR(writer_->Finish());
   return absl::CancelledError(absl::StrCat(
       "ended by a signal after step ", step,
       "; --resume=", store_.PathOf(static_cast<uint64_t>(step)), " goes on from there"));
+}
+
+absl::Status Checkpointer::Finish() {
+  if (std::exchange(saves_last_, false)) {
+    RINGSIDE_RETURN_IF_ERROR(writer_->Save(manifests_.After(config_.last_step)));
+  }
+  return writer_->Finish();
 }
 
 }  // namespace ringside

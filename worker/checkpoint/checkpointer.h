@@ -32,10 +32,14 @@ class Checkpointer {
 
   // After each step, when the state is that of the step. CANCELLED: a signal has asked for the end,
   // and the checkpoint is on the disk; says where. Otherwise the errors of writing, also of one
-  // that began at an earlier step; they name the file.
+  // that began at an earlier step; they name the file. After the last step others have no patience
+  // for this process: where the write before is not done yet, the last is left to Finish.
   absl::Status OnStep(int64_t step);
-  // At the end of the run: waits until everything is on the disk.
-  absl::Status Finish() { return writer_->Finish(); }
+  // At the end of the run, when nobody waits for this process any more: waits until everything is
+  // on the disk. The state is still that of the last step.
+  absl::Status Finish();
+  // Finish has something to wait for.
+  bool busy() const { return saves_last_ || writer_->busy(); }
   BackgroundWriter::Totals totals() const { return writer_->totals(); }
 
  private:
@@ -45,6 +49,7 @@ class Checkpointer {
   const Config config_;
   const CheckpointStore store_;  // of the writer's thread
   const ManifestMaker manifests_;
+  bool saves_last_ = false;                   // what is left to Finish
   std::unique_ptr<BackgroundWriter> writer_;  // last, so that its thread ends before what it uses
 };
 

@@ -34,6 +34,11 @@ void AddShardMap(const BucketPlan& plan, int shards, CheckpointManifest* manifes
   }
 }
 
+constexpr char kWhyCutMatters[] =
+    "; what this model's batch normalisation or dropout does depends on how the global batch is "
+    "cut: "
+    "--workers, --accumulate and --batch_size must stay";
+
 }  // namespace
 
 std::string OptimizerSection(const std::string& optimizer, size_t index) {
@@ -59,6 +64,12 @@ std::map<std::string, std::string> ResumeSettings(const JobConfig& job, const Bu
   settings["bucket_plan_sha256"] = plan.hash();
   settings["training_samples"] = absl::StrCat(training_samples);
   return settings;
+}
+
+std::string BatchCut(const JobConfig& job) {
+  return absl::StrCat(job.workers, job.workers == 1 ? " worker x " : " workers x ", job.accumulate,
+                      job.accumulate == 1 ? " micro-batch x " : " micro-batches x ", job.batch_size,
+                      job.batch_size == 1 ? " sample" : " samples");
 }
 
 ManifestMaker::ManifestMaker(const JobConfig& job, const BucketPlan& plan,
@@ -107,11 +118,12 @@ absl::Status CheckSettings(const CheckpointManifest& manifest,
   for (const auto& [name, value] : ours) {
     const auto found = manifest.settings().find(name);
     if (found != manifest.settings().end() && found->second == value) continue;
+    const std::string theirs = found == manifest.settings().end()
+                                   ? "not recorded"
+                                   : absl::StrCat("\"", found->second, "\"");
     return absl::FailedPreconditionError(absl::StrCat("of another training: its ", name, " is ",
-                                                      found == manifest.settings().end()
-                                                          ? "not recorded"
-                                                          : absl::StrCat("\"", found->second, "\""),
-                                                      ", that of this job \"", value, "\""));
+                                                      theirs, ", that of this job \"", value, "\"",
+                                                      name == kBatchCut ? kWhyCutMatters : ""));
   }
   return absl::OkStatus();
 }

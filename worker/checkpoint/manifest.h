@@ -36,6 +36,12 @@ std::vector<StateSection> TrainedSections(absl::Span<float> parameters,
 std::map<std::string, std::string> ResumeSettings(const JobConfig& job, const BucketPlan& plan,
                                                   int64_t training_samples);
 
+// How the global batch is cut: a setting of trainings whose model depends on it
+// (Model::DependsOnCut), which beyond rounding go on as they were only if it stays. "4 workers x 1
+// micro-batch x 8 samples".
+inline constexpr char kBatchCut[] = "batch_cut";
+std::string BatchCut(const JobConfig& job);
+
 // Makes the manifests of one training. A value.
 class ManifestMaker {
  public:
@@ -60,8 +66,8 @@ class ManifestMaker {
   int64_t global_batch_;
 };
 
-// FAILED_PRECONDITION: a setting differs; names it, both values, and the flag that would make them
-// equal.
+// FAILED_PRECONDITION: a setting differs; names it and both values, and of kBatchCut also why it
+// matters and which flags it is made of.
 absl::Status CheckSettings(const CheckpointManifest& manifest,
                            const std::map<std::string, std::string>& ours);
 

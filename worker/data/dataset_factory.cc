@@ -4,6 +4,7 @@
 #include <functional>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -98,12 +99,27 @@ absl::StatusOr<Datasets> Imdb(const DatasetConfig& config) {
   RINGSIDE_RETURN_IF_ERROR(arguments.Finish());
   RINGSIDE_RETURN_IF_ERROR(CheckElements(config, {length}));
   RINGSIDE_RETURN_IF_ERROR(CheckElements(config, {size}));
-  RINGSIDE_ASSIGN_OR_RETURN(const WordVocabulary vocabulary,
-                            ImdbDataset::BuildVocabulary(config.folder, size));
-  auto datasets = LoadSplits(config, [&](Split split) {
-    return ImdbDataset::Load(config.folder, split, vocabulary, size, length);
-  });
-  if (datasets.ok()) datasets->shared_settings["vocabulary_sha256"] = vocabulary.hash();
+  std::vector<ImdbDataset*> splits;
+  RINGSIDE_ASSIGN_OR_RETURN(Datasets datasets, LoadSplits(config, [&](Split split) -> DatasetOr {
+                              RINGSIDE_ASSIGN_OR_RETURN(
+                                  std::unique_ptr<ImdbDataset> made,
+                                  ImdbDataset::Load(config.folder, split, size, length));
+                              splits.push_back(made.get());
+                              return DatasetOr(std::move(made));
+                            }));
+  SharedData& shared = datasets.shared_data.emplace();
+  shared.name = "vocabulary";
+  shared.take = [splits, size](const std::string& made) {
+    RINGSIDE_ASSIGN_OR_RETURN(const WordVocabulary vocabulary, WordVocabulary::Decode(made, size));
+    for (ImdbDataset* split : splits) split->Translate(vocabulary);
+    return absl::OkStatus();
+  };
+  if (config.makes_for_all) {
+    const WordVocabulary vocabulary = splits.front()->BuildVocabulary();
+    shared.made = vocabulary.Encode();
+    for (ImdbDataset* split : splits) split->Translate(vocabulary);
+    datasets.shared_settings["vocabulary_sha256"] = vocabulary.hash();
+  }
   return datasets;
 }
 

@@ -17,11 +17,14 @@
 #define RINGSIDE_WORKER_DATA_DATASET_FACTORY_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/optional.h"
 #include "worker/data/dataset.h"
 
 namespace ringside {
@@ -33,13 +36,25 @@ struct DatasetConfig {
   std::string model = "mlp";   // --model: what kind of synthetic samples it needs
   int64_t seed = 1;            // of synthetic samples
   bool with_test = true;
+  bool makes_for_all = true;  // this process is rank 0, or alone
+};
+
+// What rank 0 makes of its files for all ranks, so that they agree whatever files the others have.
+struct SharedData {
+  std::string name;  // e.g. "vocabulary"
+  std::string made;  // on rank 0
+  // On the others: takes what rank 0 made. Once, before the first Fetch of any split and while both
+  // exist. INVALID_ARGUMENT: it is not what it should be.
+  std::function<absl::Status(const std::string& made)> take;
 };
 
 struct Datasets {
   std::unique_ptr<const Dataset> training;
   std::unique_ptr<const Dataset> test;  // null: not asked for
-  // What was made of files and must be the same on all ranks, beside the number of samples.
+  // What rank 0 made of files and must be the same in a run that goes on from a checkpoint, beside
+  // the number of samples.
   std::map<std::string, std::string> shared_settings;
+  absl::optional<SharedData> shared_data;
 };
 
 // NOT_FOUND: a file is missing; says what the layout is. INVALID_ARGUMENT: an unknown name, a bad

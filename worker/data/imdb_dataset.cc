@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/check.h"
 #include "common/status_macros.h"
 #include "worker/data/data_files.h"
 
@@ -46,40 +47,47 @@ absl::Status ForEachReview(
 
 }  // namespace
 
-absl::StatusOr<WordVocabulary> ImdbDataset::BuildVocabulary(const std::string& folder,
-                                                            int64_t size) {
-  WordCounts counts;
-  RINGSIDE_RETURN_IF_ERROR(
-      ForEachReview(folder, Split::kTraining, [&](uint8_t, const std::string& text) {
-        ForEachWord(text, [&](const std::string& word) { ++counts[word]; });
-      }));
-  return WordVocabulary(counts, size);
-}
-
-absl::StatusOr<std::unique_ptr<Dataset>> ImdbDataset::Load(const std::string& folder, Split split,
-                                                           const WordVocabulary& vocabulary,
-                                                           int64_t vocabulary_size,
-                                                           int64_t length) {
+absl::StatusOr<std::unique_ptr<ImdbDataset>> ImdbDataset::Load(const std::string& folder,
+                                                               Split split, int64_t vocabulary_size,
+                                                               int64_t length) {
+  auto words = std::make_unique<WordList>();
   Reviews reviews;
   RINGSIDE_RETURN_IF_ERROR(
       ForEachReview(folder, split, [&](uint8_t label, const std::string& text) {
-        int64_t words = 0;
+        int64_t seen = 0;
         ForEachWord(text, [&](const std::string& word) {
-          if (words++ < length) {
-            reviews.words.push_back(static_cast<int32_t>(vocabulary.IdOf(word)));
-          }
+          const int32_t number = words->Add(word);
+          if (seen++ < length) reviews.words.push_back(number);
         });
         reviews.begins.push_back(static_cast<int64_t>(reviews.words.size()));
         reviews.labels.push_back(label);
       }));
-  return absl::WrapUnique<Dataset>(
-      new ImdbDataset(std::move(reviews), SampleShape::Text(length, vocabulary_size, 2)));
+  return absl::WrapUnique(new ImdbDataset(std::move(words), std::move(reviews),
+                                          SampleShape::Text(length, vocabulary_size, 2)));
 }
 
-ImdbDataset::ImdbDataset(Reviews reviews, const SampleShape& shape)
-    : Dataset(static_cast<int64_t>(reviews.labels.size()), shape), reviews_(std::move(reviews)) {}
+ImdbDataset::ImdbDataset(std::unique_ptr<WordList> words, Reviews reviews, const SampleShape& shape)
+    : Dataset(static_cast<int64_t>(reviews.labels.size()), shape),
+      words_(std::move(words)),
+      reviews_(std::move(reviews)) {}
+
+WordVocabulary ImdbDataset::BuildVocabulary() const {
+  RINGSIDE_CHECK(words_ != nullptr);
+  return WordVocabulary(*words_, sample_shape().vocabulary);
+}
+
+void ImdbDataset::Translate(const WordVocabulary& vocabulary) {
+  RINGSIDE_CHECK(words_ != nullptr);
+  std::vector<int32_t> ids(words_->size());
+  for (size_t number = 0; number < ids.size(); ++number) {
+    ids[number] = static_cast<int32_t>(vocabulary.IdOf(words_->word(static_cast<int64_t>(number))));
+  }
+  for (int32_t& word : reviews_.words) word = ids[word];
+  words_.reset();
+}
 
 absl::Status ImdbDataset::FetchSample(int64_t index, const SampleSpans& out) const {
+  RINGSIDE_CHECK(words_ == nullptr);
   const auto begin = reviews_.words.begin() + reviews_.begins[index];
   const auto end = reviews_.words.begin() + reviews_.begins[index + 1];
   std::fill(std::copy(begin, end, out.tokens.begin()), out.tokens.end(), kPaddingToken);

@@ -14,17 +14,20 @@
 
 namespace ringside {
 
+// The words of a review are numbers of the data set's own until Translate, which comes once and
+// before the first Fetch; immutable from then on.
 class ImdbDataset final : public Dataset {
  public:
-  // Counts the words of train/{neg,pos}/*.txt of `folder`. NOT_FOUND: a folder is missing or holds
-  // no review; says what the layout is. INVALID_ARGUMENT: a file cannot be read.
-  static absl::StatusOr<WordVocabulary> BuildVocabulary(const std::string& folder, int64_t size);
-
   // Reads the reviews of one split, the first `length` words of each, filled up with kPaddingToken.
-  // Ids are less than `vocabulary_size`. Errors as above.
-  static absl::StatusOr<std::unique_ptr<Dataset>> Load(const std::string& folder, Split split,
-                                                       const WordVocabulary& vocabulary,
-                                                       int64_t vocabulary_size, int64_t length);
+  // NOT_FOUND: a folder is missing or holds no review; says what the layout is. INVALID_ARGUMENT: a
+  // file cannot be read.
+  static absl::StatusOr<std::unique_ptr<ImdbDataset>> Load(const std::string& folder, Split split,
+                                                           int64_t vocabulary_size, int64_t length);
+
+  // Of all words of this split, with ids less than `vocabulary_size`. Before Translate.
+  WordVocabulary BuildVocabulary() const;
+  // Makes the words ids of `vocabulary`.
+  void Translate(const WordVocabulary& vocabulary);
 
  private:
   // The words of review i are words[begins[i]] to words[begins[i + 1] - 1].
@@ -34,10 +37,11 @@ class ImdbDataset final : public Dataset {
     std::vector<uint8_t> labels;
   };
 
-  ImdbDataset(Reviews reviews, const SampleShape& shape);
+  ImdbDataset(std::unique_ptr<WordList> words, Reviews reviews, const SampleShape& shape);
   absl::Status FetchSample(int64_t index, const SampleSpans& out) const override;
 
-  const Reviews reviews_;
+  std::unique_ptr<const WordList> words_;  // until Translate
+  Reviews reviews_;
 };
 
 }  // namespace ringside

@@ -1,9 +1,10 @@
 #include "worker/data/word_vocabulary.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
-#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -43,25 +44,58 @@ void ForEachWord(absl::string_view text, const std::function<void(const std::str
   }
 }
 
-WordVocabulary::WordVocabulary(const WordCounts& counts, int64_t size) {
-  std::vector<std::pair<int64_t, const std::string*>> ranking;
-  ranking.reserve(counts.size());
-  for (const auto& [word, count] : counts) ranking.emplace_back(count, &word);
-  std::sort(ranking.begin(), ranking.end(), [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first > b.first : *a.second < *b.second;
-  });
-  const auto words = std::min(static_cast<int64_t>(ranking.size()), size - kFirstWord);
-  std::string list;
-  for (int64_t i = 0; i < words; ++i) {
-    ids_.emplace(*ranking[i].second, kFirstWord + i);
-    absl::StrAppend(&list, *ranking[i].second, "\n");
+int32_t WordList::Add(const std::string& word) {
+  const auto [place, is_new] = numbers_.emplace(word, static_cast<int32_t>(words_.size()));
+  if (is_new) {
+    words_.push_back(&place->first);
+    counts_.push_back(0);
   }
-  hash_ = Sha256Hex(list);
+  ++counts_[place->second];
+  return place->second;
+}
+
+WordVocabulary::WordVocabulary(const WordList& words, int64_t size) {
+  std::vector<int64_t> ranking(words.size());
+  std::iota(ranking.begin(), ranking.end(), int64_t{0});
+  std::sort(ranking.begin(), ranking.end(), [&words](int64_t a, int64_t b) {
+    return words.count(a) != words.count(b) ? words.count(a) > words.count(b)
+                                            : words.word(a) < words.word(b);
+  });
+  ranking.resize(std::min(words.size(), size - kFirstWord));
+  for (int64_t number : ranking) {
+    ids_.emplace(words.word(number), kFirstWord + static_cast<int64_t>(ids_.size()));
+    absl::StrAppend(&text_, words.word(number), "\n");
+  }
+}
+
+absl::StatusOr<WordVocabulary> WordVocabulary::Decode(std::string text, int64_t size) {
+  WordVocabulary vocabulary;
+  for (absl::string_view rest = text; !rest.empty();) {
+    const size_t end = rest.find('\n');
+    if (end == 0 || end == absl::string_view::npos) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("word ", vocabulary.ids_.size(), end == 0 ? " is empty" : " is cut off"));
+    }
+    const std::string word(rest.substr(0, end));
+    const auto id = kFirstWord + static_cast<int64_t>(vocabulary.ids_.size());
+    if (id >= size) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("has more words than the ", size - kFirstWord, " that it may have"));
+    }
+    if (!vocabulary.ids_.emplace(word, id).second) {
+      return absl::InvalidArgumentError(absl::StrCat("has \"", word, "\" twice"));
+    }
+    rest.remove_prefix(end + 1);
+  }
+  vocabulary.text_ = std::move(text);
+  return vocabulary;
 }
 
 int64_t WordVocabulary::IdOf(const std::string& word) const {
   const auto place = ids_.find(word);
   return place == ids_.end() ? kUnknown : place->second;
 }
+
+std::string WordVocabulary::hash() const { return Sha256Hex(text_); }
 
 }  // namespace ringside

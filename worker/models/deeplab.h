@@ -37,6 +37,7 @@ class Deeplab final : public Network {
   // auxiliary head it is a fifth of that. The paper's implementation has 0.5 and 0.1.
   Deeplab(ResnetLayout layout, int64_t channels, int64_t classes, double dropout);
   Scores Forward(const torch::Tensor& input, Dropout* dropout) override;
+  bool has_dropout() const override { return dropout_ > 0; }
 
  private:
   torch::Tensor MainHead(const torch::Tensor& features, Dropout* dropout);

@@ -57,6 +57,7 @@ class Gpt final : public Network {
  public:
   explicit Gpt(const TransformerSize& size);
   Scores Forward(const torch::Tensor& input, Dropout* dropout) override;
+  bool has_dropout() const override { return dropout_ > 0; }
   // Normal with a standard deviation of 0.02, divided by sqrt(2 * layers) where a sublayer is added
   // to the sum of those before.
   InitialValues InitialValuesOf(const ParameterSpec& spec) const override;

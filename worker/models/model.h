@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -57,6 +58,10 @@ class Model {
   // Without dropout and with the statistics in the buffers. No gradients are made; parameters and
   // buffers stay as they are.
   virtual absl::StatusOr<EvaluationSums> Evaluate(const Batch& batch) = 0;
+
+  // Why the gradients and buffers of a step depend, beyond rounding, on how the global batch is cut
+  // into ranks and micro-batches, e.g. "dropout"; empty: they do not.
+  virtual std::string DependsOnCut() const { return ""; }
 
   // Names and shapes of the buffers; a model that has none need not override these.
   virtual const BufferSpecs& Buffers() const;

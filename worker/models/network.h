@@ -29,6 +29,9 @@ class Network : public torch::nn::Module {
   // training and evaluation besides `dropout` is told by is_training().
   virtual Scores Forward(const torch::Tensor& input, Dropout* dropout) = 0;
 
+  // Forward uses `dropout` with a probability above zero.
+  virtual bool has_dropout() const { return false; }
+
   virtual InitialValues InitialValuesOf(const ParameterSpec& spec) const {
     return HeInitialValues(spec);
   }

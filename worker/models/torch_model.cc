@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "common/status_macros.h"
 #include "worker/models/autocast.h"
 #include "worker/models/initial_values.h"
@@ -226,6 +227,14 @@ absl::StatusOr<EvaluationSums> TorchModel::Evaluate(const Batch& batch) {
   } catch (...) {
     return Thrown("evaluation");
   }
+}
+
+std::string TorchModel::DependsOnCut() const {
+  std::vector<std::string> why;
+  // Buffers are those of batch normalisation, which computes with the statistics of a micro-batch.
+  if (!float_buffers_.empty()) why.push_back("batch normalisation");
+  if (network_->has_dropout()) why.push_back("dropout");
+  return absl::StrJoin(why, " and ");
 }
 
 absl::Status TorchModel::CheckBufferLengths(size_t floats, size_t counters) const {

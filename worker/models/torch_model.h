@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -31,6 +32,7 @@ class TorchModel final : public Model {
   absl::Status Backward(double weight) override;
   void CompleteGradients() override;
   absl::StatusOr<EvaluationSums> Evaluate(const Batch& batch) override;
+  std::string DependsOnCut() const override;
   const BufferSpecs& Buffers() const override { return buffer_specs_; }
   absl::Status ReadBuffers(absl::Span<float> floats, absl::Span<int64_t> counters) const override;
   absl::Status WriteBuffers(absl::Span<const float> floats,

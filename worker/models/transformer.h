@@ -41,6 +41,7 @@ class TransformerClassifier final : public Network {
  public:
   TransformerClassifier(const TransformerSize& size, int64_t classes);
   Scores Forward(const torch::Tensor& input, Dropout* dropout) override;
+  bool has_dropout() const override { return dropout_ > 0; }
   // The matrices keep the variance, the embeddings are normal with a standard deviation of 0.02.
   InitialValues InitialValuesOf(const ParameterSpec& spec) const override;
 

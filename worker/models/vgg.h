@@ -24,6 +24,7 @@ class Vgg16 final : public Network {
   // `dropout` the probability after each of them, 0.5 there.
   Vgg16(int64_t channels, int64_t classes, int64_t hidden, double dropout);
   Scores Forward(const torch::Tensor& input, Dropout* dropout) override;
+  bool has_dropout() const override { return dropout_ > 0; }
 
  private:
   const int64_t channels_;

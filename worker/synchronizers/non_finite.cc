@@ -69,7 +69,14 @@ NonFiniteGradients FindNonFiniteGradients(const BucketPlan& plan, const Gradient
 }
 
 std::string DescribeNonFinite(const BucketPlan& plan, int64_t step, const NonFiniteGradients& found,
-                              absl::Span<const float> sums) {
+                              absl::Span<const float> sums, const absl::Status& unasked) {
+  const std::string alone =
+      unasked.ok() ? "" : absl::StrCat("no other worker was asked: ", unasked.message());
+  if (found.gradients().empty() && !alone.empty()) {
+    return absl::StrCat("step ", step,
+                        ": the sum of all gradients is not finite: ", FirstPlace(plan, sums),
+                        "; this worker's own is, and ", alone);
+  }
   if (found.gradients().empty()) {
     return absl::StrCat("step ", step,
                         ": the sum of all gradients is not finite though every worker's own is, so "
@@ -85,12 +92,20 @@ std::string DescribeNonFinite(const BucketPlan& plan, int64_t step, const NonFin
         " is not finite: ", Place(plan, parameter, gradient.element(), gradient.value()), "; ",
         gradient.elements(), gradient.elements() == 1 ? " element" : " elements", " in all"));
   }
+  if (!alone.empty()) parts.push_back(alone);
   return absl::StrCat("step ", step, ": ", absl::StrJoin(parts, "; "));
 }
 
 absl::Status NonFiniteError(const std::vector<int>& hosted_ranks, const NonFiniteGradients& found,
-                            const std::string& line) {
+                            const std::string& line, const absl::Status& unasked) {
   std::vector<MemberId> suspects;
+  if (found.gradients().empty()) {
+    for (const MemberId& worker : SuspectsOf(unasked)) {
+      if (std::count(hosted_ranks.begin(), hosted_ranks.end(), worker.rank()) == 0) {
+        suspects.push_back(worker);
+      }
+    }
+  }
   for (const NonFiniteGradient& gradient : found.gradients()) {
     if (std::count(hosted_ranks.begin(), hosted_ranks.end(), gradient.rank()) > 0) {
       return absl::DataLossError(line);

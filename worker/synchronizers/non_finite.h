@@ -25,7 +25,8 @@ class NonFiniteCensus {
   virtual ~NonFiniteCensus() = default;
 
   // Called by every process for the same step, at most once for each. Blocks until all have
-  // answered, and returns all answers by rank of the process. Errors name who is missing.
+  // answered, and returns all answers by rank of the process. Errors name who is missing. ABORTED:
+  // there is no census of this step, for nobody; the suspects are all who would have been asked.
   virtual absl::StatusOr<std::vector<std::string>> Ask(int64_t step, const std::string& own) = 0;
 };
 
@@ -36,14 +37,17 @@ NonFiniteGradients FindNonFiniteGradients(const BucketPlan& plan, const Gradient
 
 // One line for people: "step 7: the gradient of worker 1 is not finite: nan in fc2.bias, element 3;
 // 12 elements in all". Where all gradients are finite it was the addition that was not, and the
-// line says where in `sums`.
+// line says where in `sums`. `unasked`, where it is not OK: why `found` is of this process alone.
 std::string DescribeNonFinite(const BucketPlan& plan, int64_t step, const NonFiniteGradients& found,
-                              absl::Span<const float> sums);
+                              absl::Span<const float> sums,
+                              const absl::Status& unasked = absl::OkStatus());
 
 // DATA_LOSS with DescribeNonFinite's line. Its suspects are the workers that it names, but none on
-// a process that hosts one of them, or where it was the addition: that process itself failed.
+// a process that hosts one of them, or where it was the addition: that process itself failed. Where
+// this process has found nothing and the others were not asked, it may have been any of them.
 absl::Status NonFiniteError(const std::vector<int>& hosted_ranks, const NonFiniteGradients& found,
-                            const std::string& line);
+                            const std::string& line,
+                            const absl::Status& unasked = absl::OkStatus());
 
 // OK where the initial parameters, which are worker 0's, are finite. DATA_LOSS: names the first
 // that is not; the suspect is worker 0, but on its own process.

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "common/coordinator/monotonic_clock.h"
+#include "common/logging.h"
 #include "common/status_macros.h"
 
 namespace ringside {
@@ -86,17 +87,24 @@ absl::StatusOr<StepStats> SynchronousUpdate::Finish(int64_t step) {
 
 absl::StatusOr<std::string> SynchronousUpdate::JudgeNonFinite(int64_t step,
                                                               absl::Span<const float> sums) {
-  RINGSIDE_ASSIGN_OR_RETURN(const NonFiniteGradients found, AskAllRanks(step));
-  std::string line = DescribeNonFinite(plan_, step, found, sums);
-  if (!skip_nonfinite_) return NonFiniteError(hosted_ranks_, found, line);
+  NonFiniteGradients found = OwnNonFinite();
+  const bool own = !found.gradients().empty();
+  absl::StatusOr<NonFiniteGradients> all = AskAllRanks(step, found);
+  if (!all.ok() && !absl::IsAborted(all.status())) return all.status();
+  if (all.ok()) found = *std::move(all);
+  std::string line = DescribeNonFinite(plan_, step, found, sums, all.status());
+  if (!skip_nonfinite_) return NonFiniteError(hosted_ranks_, found, line, all.status());
+  // Rank 0 tells all that is known; of what it does not know whoever does.
+  if (!all.ok() && own && hosted_ranks_.front() != 0) LogWarning(line);
   ++skipped_steps_;
   if (++skipped_in_a_row_ < kMostSkippedInARow) return line;
   return NonFiniteError(
       hosted_ranks_, found,
-      absl::StrCat(skipped_in_a_row_, " steps in a row were skipped; the last: ", line));
+      absl::StrCat(skipped_in_a_row_, " steps in a row were skipped; the last: ", line),
+      all.status());
 }
 
-absl::StatusOr<NonFiniteGradients> SynchronousUpdate::AskAllRanks(int64_t step) {
+NonFiniteGradients SynchronousUpdate::OwnNonFinite() const {
   std::vector<GradientBucket> submitted;
   {
     MutexLock lock(&mutex_);
@@ -106,7 +114,11 @@ absl::StatusOr<NonFiniteGradients> SynchronousUpdate::AskAllRanks(int64_t step) 
   std::stable_sort(
       submitted.begin(), submitted.end(),
       [](const GradientBucket& a, const GradientBucket& b) { return a.rank < b.rank; });
-  const NonFiniteGradients own = FindNonFiniteGradients(plan_, *summer_, submitted);
+  return FindNonFiniteGradients(plan_, *summer_, submitted);
+}
+
+absl::StatusOr<NonFiniteGradients> SynchronousUpdate::AskAllRanks(int64_t step,
+                                                                  const NonFiniteGradients& own) {
   if (census_ == nullptr) return own;
   RINGSIDE_ASSIGN_OR_RETURN(const std::vector<std::string> answers,
                             census_->Ask(step, own.SerializeAsString()));

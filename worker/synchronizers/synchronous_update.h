@@ -73,7 +73,8 @@ class SynchronousUpdate final : public GradientSynchronizer {
 
   // `sums` of `step` are not finite. Returns why the step is skipped, or the error to end with.
   absl::StatusOr<std::string> JudgeNonFinite(int64_t step, absl::Span<const float> sums);
-  absl::StatusOr<NonFiniteGradients> AskAllRanks(int64_t step);
+  NonFiniteGradients OwnNonFinite() const;
+  absl::StatusOr<NonFiniteGradients> AskAllRanks(int64_t step, const NonFiniteGradients& own);
 
   // Constant after construction, but for the broadcast.
   const BucketPlan plan_;
@@ -92,7 +93,7 @@ class SynchronousUpdate final : public GradientSynchronizer {
   int64_t skipped_steps_ = 0;
   int skipped_in_a_row_ = 0;
 
-  Mutex mutex_;  // ranks that are played at once submit at once
+  mutable Mutex mutex_;  // ranks that are played at once submit at once
   std::vector<GradientBucket> submitted_ ABSL_GUARDED_BY(mutex_);  // of the open step
 };
 

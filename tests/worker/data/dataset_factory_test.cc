@@ -70,6 +70,39 @@ TEST_F(DatasetFactoryTest, EverySourceIsFound) {
   }
 }
 
+// Another rank has other files of as many reviews, and tells the words of both apart as rank 0
+// does.
+TEST_F(DatasetFactoryTest, WhatRankZeroMakesServesAllRanks) {
+  DatasetConfig own = Config("imdb", "length=3,vocabulary=4");
+  own.folder = Path("own");
+  DatasetConfig other = own;
+  other.folder = Path("other");
+  other.makes_for_all = false;
+  for (const char* split : {"train", "test"}) {
+    for (const char* kind : {"/neg/1.txt", "/pos/1.txt"}) {
+      Write(std::string("own/") + split + kind, "film good film");
+      Write(std::string("other/") + split + kind, "good bad bad");
+    }
+  }
+  const auto rank0 = LoadDatasets(own);
+  auto rank1 = LoadDatasets(other);
+  ASSERT_TRUE(rank0.ok() && rank1.ok()) << rank0.status() << rank1.status();
+  EXPECT_EQ(rank0->shared_data->name, "vocabulary");
+  EXPECT_EQ(rank0->shared_data->made, "film\ngood\n");
+  EXPECT_EQ(rank1->shared_data->made, "");
+  EXPECT_EQ(rank1->training->size(), rank0->training->size());
+  EXPECT_EQ(ToString(rank1->training->sample_shape()), ToString(rank0->training->sample_shape()));
+  ExpectRefused(rank1->shared_data->take("film\ngo"), absl::StatusCode::kInvalidArgument,
+                {"cut off"});
+  const absl::Status taken = rank1->shared_data->take(rank0->shared_data->made);
+  ASSERT_TRUE(taken.ok()) << taken;
+  EXPECT_EQ(FetchAll(*rank0->training)->tokens, (std::vector<int64_t>{2, 3, 2, 2, 3, 2}));
+  for (const Dataset* split : {rank1->training.get(), rank1->test.get()}) {
+    EXPECT_EQ(FetchAll(*split)->tokens, (std::vector<int64_t>{3, 1, 1, 3, 1, 1}));
+  }
+  EXPECT_FALSE(LoadDatasets(Config("synthetic"))->shared_data.has_value());
+}
+
 TEST_F(DatasetFactoryTest, BadArgumentsAreNamed) {
   const auto refuse = [&](const DatasetConfig& config, const std::string& message) {
     ExpectRefused(LoadDatasets(config).status(), absl::StatusCode::kInvalidArgument, {message});

@@ -183,6 +183,31 @@ TEST(NonFiniteTest, OnlyWhoIsNotItSuspectsOthers) {
   EXPECT_EQ(ToString(suspects[0]), "worker 2");
 }
 
+// The others could not be asked.
+TEST(NonFiniteTest, WhoKnowsOfItselfAloneSaysSo) {
+  const absl::Status unasked =
+      WithSuspects(absl::AbortedError("shard 1 was lost"), {WorkerId(0), WorkerId(1), WorkerId(2)});
+  const Values sums = {1, 1, 1, 1, kNan};
+  NonFiniteGradients found;
+  const std::string clean = DescribeNonFinite(Plan(), 7, found, sums, unasked);
+  EXPECT_EQ(
+      clean,
+      "step 7: the sum of all gradients is not finite: nan in b, element 2; this worker's own "
+      "is, and no other worker was asked: shard 1 was lost");
+  const std::vector<MemberId> suspects = SuspectsOf(NonFiniteError({0}, found, clean, unasked));
+  ASSERT_EQ(suspects.size(), 2u);
+  EXPECT_EQ(ToString(suspects[0]), "worker 1");
+  NonFiniteGradient& own = *found.add_gradients();
+  own.set_rank(0);
+  own.set_parameter(1);
+  own.set_element(2);
+  own.set_value(kNan);
+  own.set_elements(1);
+  EXPECT_THAT(DescribeNonFinite(Plan(), 7, found, sums, unasked),
+              ::testing::EndsWith("1 element in all; no other worker was asked: shard 1 was lost"));
+  EXPECT_TRUE(SuspectsOf(NonFiniteError({0}, found, "line", unasked)).empty());
+}
+
 TEST(NonFiniteTest, InitialParametersAreChecked) {
   auto synchronizer =
       *SynchronousUpdate::Create({Plan(), {0, 1}, {}, *LocalSummer::Create({2, Plan()})});
