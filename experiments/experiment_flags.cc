@@ -27,7 +27,9 @@ ABSL_FLAG(int64_t, global_batch, Defaults().global_batch,
           "compare: samples per step of all ranks together, for strong scaling; 0: --batch_size x "
           "the most workers");
 ABSL_FLAG(std::string, checkpoint, "", "export: the checkpoint to read");
-ABSL_FLAG(bool, overwrite, false, "run, compare: replace the results that --out holds already");
+ABSL_FLAG(bool, overwrite, false,
+          "run, compare, sweep: replace the results that --out holds already");
+ABSL_FLAG(bool, dry_run, false, "sweep: print the jobs and run none");
 
 namespace ringside {
 namespace {
@@ -44,7 +46,8 @@ const std::vector<Restriction>& Restrictions() {
       {"trials", {"compare"}, ""},
       {"scaling", {"compare"}, ""},
       {"global_batch", {"compare"}, "`ringside run` takes --batch_size, per rank"},
-      {"overwrite", {"run", "compare", "report"}, ""},
+      {"overwrite", {"run", "compare", "sweep", "report"}, ""},
+      {"dry_run", {"sweep"}, ""},
       {"strategy", {"run", "coordinator"}, "`ringside compare` takes --strategies"},
       {"trial", {"run"}, "`ringside compare` takes --trials"},
       {"resume", {"run"}, ""},
@@ -56,7 +59,7 @@ const std::vector<Restriction>& Restrictions() {
       {"host_coordinator", {}, "it is for `worker`"},
       {"coordinator", {"coordinator"}, "a launched job has a coordinator of its own"},
       {"token", {"coordinator"}, "a launched job has a token of its own"},
-      {"metrics_port", {"run", "compare"}, ""},
+      {"metrics_port", {"run", "compare", "sweep"}, ""},
   };
   return *restrictions;
 }
@@ -76,6 +79,8 @@ absl::StatusOr<ExperimentConfig> ExperimentConfigFromFlags() {
 std::string CheckpointFromFlags() { return absl::GetFlag(FLAGS_checkpoint); }
 
 bool OverwriteFromFlags() { return absl::GetFlag(FLAGS_overwrite); }
+
+bool DryRunFromFlags() { return absl::GetFlag(FLAGS_dry_run); }
 
 absl::Status RequireFlagsOf(absl::string_view command, const CommandLine& command_line) {
   for (const Restriction& restriction : Restrictions()) {

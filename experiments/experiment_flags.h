@@ -19,6 +19,9 @@ std::string CheckpointFromFlags();
 // --overwrite
 bool OverwriteFromFlags();
 
+// --dry_run
+bool DryRunFromFlags();
+
 // INVALID_ARGUMENT: a flag was given that `command` ("run", "compare", ...) does not act on; says
 // which does.
 absl::Status RequireFlagsOf(absl::string_view command, const CommandLine& command_line);

@@ -11,7 +11,7 @@ namespace ringside {
 
 ComparisonResult BuildComparison(const std::vector<RunResult>& runs,
                                  const std::vector<std::string>& command,
-                                 const Provenance& provenance) {
+                                 const Provenance& provenance, const SweepFacts& sweep) {
   const std::vector<Gate> gates = AllGates(runs);
   const std::vector<Cell> cells = BuildCells(runs);
   const std::vector<Contrast> contrasts = BuildContrasts(cells, runs);
@@ -25,6 +25,9 @@ ComparisonResult BuildComparison(const std::vector<RunResult>& runs,
   *comparison.mutable_contrasts() = {contrasts.begin(), contrasts.end()};
   for (const std::string& line : BuildVerdict(cells, contrasts, gates))
     comparison.add_verdict(line);
+  comparison.set_question(sweep.question);
+  *comparison.mutable_varied() = {sweep.varied.begin(), sweep.varied.end()};
+  for (const std::string& line : sweep.warnings) comparison.add_warnings(line);
   for (const std::string& line : BuildWarnings(runs, cells)) comparison.add_warnings(line);
   return comparison;
 }
