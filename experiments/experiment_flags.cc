@@ -34,7 +34,9 @@ ABSL_FLAG(
     "too, and say so");
 ABSL_FLAG(double, tolerance, 0.02,
           "diff: by which share a step may take longer without being a regression");
-ABSL_FLAG(bool, overwrite, false, "run, compare: replace the results that --out holds already");
+ABSL_FLAG(bool, overwrite, false,
+          "run, compare, sweep: replace the results that --out holds already");
+ABSL_FLAG(bool, dry_run, false, "sweep: print the jobs and run none");
 
 ABSL_FLAG(std::string, bandwidth, "",
           "predict: of every host, each way, e.g. 25gbit; empty: as measured");
@@ -60,9 +62,10 @@ const std::vector<Restriction>& Restrictions() {
       {"trials", {"compare"}, ""},
       {"scaling", {"compare"}, ""},
       {"global_batch", {"compare"}, "`ringside run` takes --batch_size, per rank"},
-      {"overwrite", {"run", "compare", "report"}, ""},
       {"allow_unequal", {"compare", "sweep", "report"}, ""},
       {"tolerance", {"diff"}, ""},
+      {"overwrite", {"run", "compare", "sweep", "report"}, ""},
+      {"dry_run", {"sweep"}, ""},
       {"strategy", {"run", "coordinator"}, "`ringside compare` takes --strategies"},
       {"trial", {"run"}, "`ringside compare` takes --trials"},
       {"resume", {"run"}, ""},
@@ -74,11 +77,11 @@ const std::vector<Restriction>& Restrictions() {
       {"host_coordinator", {}, "it is for `worker`"},
       {"coordinator", {"coordinator"}, "a launched job has a coordinator of its own"},
       {"token", {"coordinator"}, "a launched job has a token of its own"},
-      {"metrics_port", {"run", "compare"}, ""},
       {"bandwidth", {"predict"}, ""},
       {"latency", {"predict"}, ""},
       {"parameters", {"predict"}, ""},
       {"compute", {"predict"}, ""},
+      {"metrics_port", {"run", "compare", "sweep"}, ""},
   };
   return *restrictions;
 }
@@ -114,6 +117,8 @@ absl::StatusOr<double> ToleranceFromFlags() {
   return absl::InvalidArgumentError(
       absl::StrCat("--tolerance=", tolerance, ": must be 0 or more, e.g. 0.02 for 2 %"));
 }
+
+bool DryRunFromFlags() { return absl::GetFlag(FLAGS_dry_run); }
 
 absl::Status RequireFlagsOf(absl::string_view command, const CommandLine& command_line) {
   for (const Restriction& restriction : Restrictions()) {

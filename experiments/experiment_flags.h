@@ -37,6 +37,9 @@ Inequality InequalityFromFlags();
 // --tolerance. INVALID_ARGUMENT: negative or no number.
 absl::StatusOr<double> ToleranceFromFlags();
 
+// --dry_run
+bool DryRunFromFlags();
+
 // INVALID_ARGUMENT: a flag was given that `command` ("run", "compare", ...) does not act on; says
 // which does.
 absl::Status RequireFlagsOf(absl::string_view command, const CommandLine& command_line);

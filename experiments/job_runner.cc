@@ -28,13 +28,14 @@ std::string LogFolder(const std::string& out) { return absl::StrCat(out, "/logs"
 }  // namespace
 
 FinishedJob RunJob(const CommandContext& context, const NetworkOptions& network,
-                   const JobConfig& job, const std::string& title) {
+                   const JobConfig& job, const std::string& title, LiveTitle live_title) {
   Launcher::Config config;
   config.job = job;
   config.network = network;
   config.binary_dir = context.binary_dir;
   config.log_dir = LogFolder(job.out);
   config.title = title;
+  config.live_title = std::move(live_title);
   config.environment = context.environment;
   config.terminal = StandardErrorIsTerminal();
   config.metrics_port =

@@ -21,9 +21,10 @@ struct FinishedJob {
 };
 
 // Runs `job`, whose `out` exists, with logs in <out>/logs, and reads what worker 0 left there.
-// `title` goes before each line of progress. Main thread only (launcher.h).
+// `title`, or what `live_title` says at that moment, goes before each line of progress. Main thread
+// only (launcher.h).
 FinishedJob RunJob(const CommandContext& context, const NetworkOptions& network,
-                   const JobConfig& job, const std::string& title);
+                   const JobConfig& job, const std::string& title, LiveTitle live_title = nullptr);
 
 // Says what went wrong: one line, and but for bad input one for each process that failed and where
 // the logs are.

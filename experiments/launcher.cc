@@ -108,7 +108,8 @@ absl::Status Launcher::StartCoordinator() {
 }
 
 JobOutcome Launcher::Run() {
-  printer_ = std::make_unique<ProgressPrinter>(config_.title, config_.terminal);
+  printer_ =
+      std::make_unique<ProgressPrinter>(config_.live_title ? "" : config_.title, config_.terminal);
   const absl::Status spawned = SpawnAll();
   if (!spawned.ok()) {
     children_.clear();  // kills those that had started
@@ -280,8 +281,7 @@ void Launcher::ShowProgress(absl::Time now) {
   next_progress_ = now + kProgressInterval;
   if (!supervisor_->joined()) {
     MutexLock lock(&mutex_);
-    printer_->Show(announcement_.empty() ? "starting" : absl::StrCat("starting: ", announcement_),
-                   now);
+    Show(announcement_.empty() ? "starting" : absl::StrCat("starting: ", announcement_), now);
     return;
   }
   std::vector<WorkerProgress> workers;
@@ -289,7 +289,12 @@ void Launcher::ShowProgress(absl::Time now) {
     if (state.member.id().role() != ROLE_WORKER) continue;
     workers.push_back({state.member.id().rank(), state.progress});
   }
-  printer_->Show(FormatProgress(meter_.Update(workers, now)), now);
+  Show(FormatProgress(meter_.Update(workers, now)), now);
+}
+
+void Launcher::Show(const std::string& line, absl::Time now) {
+  printer_->Show(config_.live_title ? absl::StrCat(config_.live_title(now), ": ", line) : line,
+                 now);
 }
 
 JobOutcome Launcher::Outcome() const {

@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -37,6 +38,9 @@ struct JobOutcome {
   bool ok() const { return launcher_status == 0; }
 };
 
+// What goes before a line of progress, at a moment of the monotonic clock.
+using LiveTitle = std::function<std::string(absl::Time now)>;
+
 class Launcher {
  public:
   struct Config {
@@ -46,6 +50,7 @@ class Launcher {
     std::string log_dir;      // exists; gets worker-<rank>.log and shard-<number>.log,
                               // and shard-<number>.restart-<k>.log for its k-th restart
     std::string title;        // before each line of progress; may be empty
+    LiveTitle live_title;     // instead of it where it is set
     Environment environment;  // of this process
     bool terminal = false;    // show one live line rather than some lines
     // Of shard 0; shard s gets the port + s, or any free one where it is 0. Unset: no metrics.
@@ -75,6 +80,7 @@ class Launcher {
   void SignalGroup(int signal);
   void SignalWorker0(int signal);
   void ShowProgress(absl::Time now);
+  void Show(const std::string& line, absl::Time now);
   JobOutcome Outcome() const;
   std::string LogPath(const MemberId& member, int restarts) const;
 

@@ -21,6 +21,7 @@
 #include "experiments/report_command.h"
 #include "experiments/run_command.h"
 #include "experiments/signal_wait.h"
+#include "experiments/sweep/sweep_command.h"
 
 namespace ringside {
 namespace {
@@ -40,6 +41,9 @@ constexpr Command kCommands[] = {
      true, false},
     {"compare", "train with --strategies=ps,ring,local --workers=1,2,4 --trials=T and compare",
      &CompareCommand, true, false},
+    {"sweep",
+     "SPEC.textproto --out=DIR: an experiment from a file; goes on where it was interrupted",
+     &SweepCommand, true, true},
     {"report", "DIR...: make the pages again from results, of several folders together",
      &ReportCommand, false, true},
     {"diff", "A B: is B significantly slower than A? exit status 1 if so", &DiffCommand, false,

@@ -77,8 +77,8 @@ TEST_F(RingsideCliTest, HelpListsTheFlags) {
 
 TEST_F(RingsideCliTest, RefusesInOneLine) {
   EXPECT_EQ(Refusal({"fly"}),
-            "unknown command \"fly\": must be one of run, compare, report, diff, predict, export, "
-            "coordinator, doctor, help");
+            "unknown command \"fly\": must be one of run, compare, sweep, report, diff, predict, "
+            "export, coordinator, doctor, help");
   EXPECT_EQ(Refusal({"run", "--srategy=ps"}), "unknown flag --srategy; did you mean --strategy?");
   EXPECT_EQ(Refusal({"run", "--steps=1", "--strategy=mesh"}),
             "--strategy=mesh: must be one of ps, ring, local, data_parallel, nccl");
@@ -116,6 +116,16 @@ TEST_F(RingsideCliTest, RefusesInOneLine) {
       "--strategy has no meaning for `ringside compare`; `ringside compare` takes --strategies");
   EXPECT_THAT(Refusal({"run", "--steps=1", "--out=/dev/null/x"}),
               StartsWith("--out=/dev/null/x: cannot be written"));
+  EXPECT_EQ(Refusal({"run", "--steps=1", "--dry_run"}),
+            "--dry_run has no meaning for `ringside run`; it is for `ringside sweep`");
+  EXPECT_EQ(
+      Refusal({"sweep", "--out=x"}),
+      "`ringside sweep` needs one spec, e.g. `ringside sweep experiments/specs/bandwidth.textproto "
+      "--out=results/bandwidth`");
+  EXPECT_EQ(Refusal({"sweep", "a.textproto"}),
+            "--out= : must name the folder for the sweep's results");
+  EXPECT_EQ(Refusal({"sweep", "a.textproto", "--out=x"}),
+            "reading a.textproto: No such file or directory");
   EXPECT_EQ(Refusal({"report", "nowhere"}), "nowhere/results.json is missing");
   EXPECT_EQ(Refusal({"report", "a", "b"}),
             "ringside report a b: needs --out=DIR for the merged report");
