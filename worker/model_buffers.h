@@ -1,16 +1,11 @@
 // What models keep besides their parameters (Model::Buffers), e.g. the running statistics of batch
 // normalisation, as flat values: each rank's, and what all ranks make of theirs when training ends.
 //
-// Ranks do not meet before the end. As a rule gradients do not depend on buffers, so nothing is
-// lost by that: rank 0 ends with the same, and as running statistics are linear in those of the
-// batches, the mean is, rounding aside, what it would be if they met in every step. There are two
-// exceptions, and both are alike under every strategy, because each rank has buffers of its own
-// everywhere:
-// - A micro-batch with one value a channel has no variance, and is normalised with the running
-//   statistics (BatchNormImpl), which stay as they are. Its gradients do depend on the buffers, and
-//   on those of its own rank.
-// - Where some ranks leave a micro-batch out, for that reason or because they have no samples, the
-//   mean of what the ranks end with is not what a mean in every step would have led to.
+// Gradients do not depend on them, so ranks need not agree before the end: what --buffers=rank0 or
+// mean would give if they met in every step is, rounding aside, what they give if they meet once,
+// because running statistics are linear in those of the batches. But where some ranks leave a
+// micro-batch out, because they have no samples or one value a channel (BatchNormImpl), the mean of
+// what the ranks end with is not what a mean in every step would have led to.
 //
 // Pure.
 #ifndef RINGSIDE_WORKER_MODEL_BUFFERS_H_

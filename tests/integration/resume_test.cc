@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(
     Models, ResumeTest,
     ::testing::Values(ModelCase{"resnet18",
                                 {"--model=resnet18", "--batch_size=2",
-                                 "--dataset_args=samples=12,rows=16,columns=16,classes=10"}},
+                                 "--dataset_args=samples=10,rows=16,columns=16,classes=10"}},
                       ModelCase{"transformer",
                                 {"--model=transformer", "--batch_size=3", "--optimizer=adam",
                                  "--momentum=0", "--dataset_args=samples=16,length=12",

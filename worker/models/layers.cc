@@ -38,9 +38,12 @@ BatchNormImpl::BatchNormImpl(int64_t channels) {
 }
 
 torch::Tensor BatchNormImpl::forward(const torch::Tensor& images) {
-  const bool from_batch = is_training() && images.numel() > images.size(1);
-  if (from_batch) num_batches_tracked_.add_(1);
-  return torch::batch_norm(images, weight_, bias_, running_mean_, running_var_, from_batch,
+  if (is_training() && images.numel() == images.size(1)) {
+    return torch::batch_norm(images, weight_, bias_, {}, {}, /*training=*/true, kMomentum, kEpsilon,
+                             /*cudnn_enabled=*/false);
+  }
+  if (is_training()) num_batches_tracked_.add_(1);
+  return torch::batch_norm(images, weight_, bias_, running_mean_, running_var_, is_training(),
                            kMomentum, kEpsilon, /*cudnn_enabled=*/false);
 }
 

@@ -48,9 +48,10 @@ class LinearImpl : public torch::nn::Module, public DirectGradientLayer {
 TORCH_MODULE(Linear);
 
 // Over all but the second dimension, with a moving average of 0.1 a batch. Where a channel has one
-// value only, its variance does not exist: then training, too, computes with the running
-// statistics, and leaves them alone; there gradients depend on them. (LibTorch refuses such a
-// batch, which would end a run at the one sample that an epoch leaves over.)
+// value only, that value is its mean, so the result is the bias; the running statistics, of which
+// the variance would not be a number, stay as they are. (LibTorch refuses such a batch, which would
+// end a run at the one sample that an epoch leaves over.) So no gradient depends on running
+// statistics.
 class BatchNormImpl : public torch::nn::Module {
  public:
   explicit BatchNormImpl(int64_t channels);

@@ -147,7 +147,8 @@ TEST(BuffersTest, LengthsAreChecked) {
             absl::StatusCode::kInvalidArgument);
 }
 
-TEST(BatchNormTest, ASingleValueUsesTheRunningStatistics) {
+// A checkpoint has those of rank 0 alone.
+TEST(BatchNormTest, ASingleValueHasNothingToDoWithTheRunningStatistics) {
   // 32x32 leaves one pixel for the last stage.
   ModelBench bench(SmallResnet18(), 1);
   bench.Step(1);
@@ -156,6 +157,16 @@ TEST(BatchNormTest, ASingleValueUsesTheRunningStatistics) {
   for (float value : after.floats) ASSERT_TRUE(std::isfinite(value));
   EXPECT_EQ(after.counters.front(), 1);
   EXPECT_EQ(after.counters.back(), 0);
+
+  BufferValues others = after;
+  for (float& value : others.floats) value = 3 * value + 1;
+  ModelBench other(SmallResnet18(), 1);
+  ASSERT_TRUE(
+      other.model
+          ->WriteBuffers(absl::MakeConstSpan(others.floats), absl::MakeConstSpan(others.counters))
+          .ok());
+  other.Step(1);
+  EXPECT_EQ(other.Gradients(), bench.Gradients());
 }
 
 TEST(ResnetTest, GreyImagesAreRepeated) {
