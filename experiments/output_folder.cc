@@ -18,7 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 bool IsOurFile(const std::string& name) {
-  for (const char* known : {"results.json", "results.csv", "summary.md", "report.html"}) {
+  for (const char* known :
+       {"results.json", "results.csv", "summary.md", "report.html", "trace.json"}) {
     if (name == known) return true;
   }
   return false;

@@ -93,6 +93,7 @@ class Trainer {
   // for.
   absl::StatusOr<std::vector<BufferValues>> SaveBuffers() const;
   absl::Status RestoreBuffers(const std::vector<BufferValues>& saved);
+  void Trace(absl::Duration begin, absl::Duration end, const StepStats& stats) const;
   absl::Status PlayInTurn(StepRecord* record);
   absl::Status PlayAtOnce(StepRecord* record);
 

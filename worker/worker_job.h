@@ -12,6 +12,7 @@
 #include "common/coordinator/coordinator_client.h"
 #include "common/coordinator/coordinator_server.h"
 #include "results.pb.h"
+#include "worker/job_trace.h"
 #include "worker/model_buffers.h"
 #include "worker/step_writer.h"
 #include "worker/synchronizer_factory.h"
@@ -67,6 +68,7 @@ class WorkerJob {
 
   // In the order of making, so that what is used goes after its users.
   std::unique_ptr<Workload> workload_;
+  std::unique_ptr<JobTrace> trace_;
   std::unique_ptr<Trainer> trainer_;
   BufferValues buffers_;  // of the model, as last noted; always at the same place
   std::unique_ptr<TrainingCheckpoints> checkpoints_;
@@ -79,6 +81,7 @@ class WorkerJob {
   std::unique_ptr<TrainingEvents> events_;  // null: not rank 0, or not wanted
   Progress progress_;
   WorkerResult result_;
+  ClockAlignment clock_;
   absl::Time last_logged_;
 };
 
