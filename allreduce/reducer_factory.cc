@@ -380,6 +380,7 @@ absl::StatusOr<MadeReducer> MakeRingOf(RingParts parts, const ReducerConfig& con
   ring.lookahead = parts.lookahead;
   ring.in_place_link = parts.in_place_link;
   ring.step_timeout = config.step_timeout;
+  ring.trace = config.trace;
   if (config.group.size() > 1) {
     ring.wire_dtype = config.wire_dtype;
     ring.wire = std::move(parts.wire);

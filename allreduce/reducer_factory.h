@@ -24,6 +24,7 @@
 #include "common/network/bind_address.h"
 #include "common/network/endpoint.h"
 #include "common/network/socket.h"
+#include "common/trace/trace_buffer.h"
 #include "coordinator.pb.h"
 
 namespace ringside {
@@ -71,6 +72,7 @@ struct ReducerConfig {
   std::string token;
   std::string plan_hash;
   std::string congestion_control;                   // of TCP; empty: the system's default
+  TraceBuffer* trace = nullptr;                     // of the ring; RingAllReducer::Config
   absl::Duration step_timeout = absl::Seconds(60);  // for one Sum
   absl::Duration connect_timeout = absl::Seconds(60);
 };

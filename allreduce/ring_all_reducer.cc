@@ -66,7 +66,8 @@ RingAllReducer::RingAllReducer(Config config)
       lookahead_(config.lookahead),
       in_place_link_(config.in_place_link),
       step_timeout_(config.step_timeout),
-      wire_dtype_(config.wire_dtype) {}
+      wire_dtype_(config.wire_dtype),
+      trace_(config.trace) {}
 
 absl::Status RingAllReducer::Sum(CollectiveId id, absl::Span<const float> in,
                                  absl::Span<float> out) {
@@ -85,7 +86,10 @@ absl::Status RingAllReducer::Sum(CollectiveId id, absl::Span<const float> in,
                     RingSchedule(group_.index, group_.size(), static_cast<int64_t>(in.size()),
                                  segment_elements_, lookahead_),
                     in, out, absl::Now() + step_timeout_};
+  exchange.trace = TraceBuffer::If(trace_, static_cast<int64_t>(id.step));
+  if (exchange.trace != nullptr) exchange.begin_ns = TraceBuffer::Now();
   const absl::Status status = Run(&exchange);
+  if (exchange.trace != nullptr) Trace(exchange);
   return status.ok() ? status : Fail(Explain(exchange, status));
 }
 
@@ -100,6 +104,17 @@ absl::Status RingAllReducer::Run(Exchange* exchange) {
     }
   }
   return link_->Flush(exchange->deadline);
+}
+
+// Phases of one sum overlap where it has several segments.
+void RingAllReducer::Trace(const Exchange& exchange) const {
+  const auto record = [&](TraceKind kind, int64_t begin, int64_t end) {
+    if (begin == 0 || end == 0) return;  // no segment of it was taken
+    exchange.trace->Record({kind, static_cast<int64_t>(exchange.id.step),
+                            static_cast<int>(exchange.id.bucket), group_.rank(), begin, end});
+  };
+  record(TRACE_REDUCE_SCATTER, exchange.begin_ns, exchange.scattered_ns);
+  record(TRACE_ALL_GATHER, exchange.gathering_ns, TraceBuffer::Now());
 }
 
 void RingAllReducer::SendOwn(const Exchange& exchange, int64_t number) {
@@ -120,8 +135,11 @@ absl::Status RingAllReducer::ReceiveSegment(Exchange* exchange, int64_t segment)
   RINGSIDE_ASSIGN_OR_RETURN(const FrameHeader header, link_->ReceiveHeader(exchange->deadline));
   RINGSIDE_RETURN_IF_ERROR(CheckHeader(*exchange, expected, header));
   const bool reducing = step.phase == RingSchedule::Phase::kReduceScatter;
+  const bool first_gathered = !reducing && exchange->gathering_ns == 0;
+  if (exchange->trace != nullptr && first_gathered) exchange->gathering_ns = TraceBuffer::Now();
   RINGSIDE_RETURN_IF_ERROR(reducing ? AddPayload(*exchange, range) : KeepPayload(*exchange, range));
   exchange->received_elements += range.length;
+  if (exchange->trace != nullptr && reducing) exchange->scattered_ns = TraceBuffer::Now();
   if (exchange->step + 1 == exchange->schedule.num_steps()) return absl::OkStatus();
   const absl::Span<float> sum = exchange->out.subspan(range.begin, range.length);
   const RingSchedule::Phase next = exchange->schedule.step(exchange->step + 1).phase;

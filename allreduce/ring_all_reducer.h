@@ -16,6 +16,7 @@
 #include "common/frame_codec.h"
 #include "common/group.h"
 #include "common/mutex.h"
+#include "common/trace/trace_buffer.h"
 
 namespace ringside {
 
@@ -43,6 +44,7 @@ class RingAllReducer final : public AllReducer {
     // What 16-bit values are sent from, as many as the longest sum has elements; shared where the
     // link is to read it in place. None for kFloat32.
     std::unique_ptr<Arena> wire;
+    TraceBuffer* trace = nullptr;  // gets the two phases of each sum; borrowed; null: nothing does
     absl::Duration step_timeout = absl::Seconds(60);  // for one Sum
   };
 
@@ -67,11 +69,16 @@ class RingAllReducer final : public AllReducer {
     absl::Time deadline;
     int step = 0;  // that is being received
     int64_t received_elements = 0;
+    TraceBuffer* trace = nullptr;  // null: this one is not traced
+    int64_t begin_ns = 0;
+    int64_t scattered_ns = 0;  // the last partial sum has been taken
+    int64_t gathering_ns = 0;  // the first finished sum is being taken
   };
 
   explicit RingAllReducer(Config config);
 
   absl::Status Run(Exchange* exchange);
+  void Trace(const Exchange& exchange) const;
   // Segment `number` of this rank's own chunk, if there is one.
   void SendOwn(const Exchange& exchange, int64_t number);
   absl::Status ReceiveSegment(Exchange* exchange, int64_t segment);
@@ -106,6 +113,7 @@ class RingAllReducer final : public AllReducer {
   const bool in_place_link_;
   const absl::Duration step_timeout_;
   const WireDtype wire_dtype_;
+  TraceBuffer* const trace_;
 
   Mutex mutex_;
   absl::Status status_ ABSL_GUARDED_BY(mutex_);

@@ -15,6 +15,7 @@ absl::StatusOr<std::vector<ComparisonStep>> PlanComparison(const ExperimentConfi
   // wrong.
   JobConfig sample = base;
   sample.workers = 1;
+  sample.stragglers.clear();  // of ranks that there may be
   RINGSIDE_RETURN_IF_ERROR(sample.Validate());
   std::vector<ComparisonStep> steps;
   const std::vector<PlannedJob> order =

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 bool IsOurFile(const std::string& name) {
   for (const char* known :
-       {"results.json", "results.csv", "summary.md", "report.html", "sweep.json"}) {
+       {"results.json", "results.csv", "summary.md", "report.html", "sweep.json", "trace.json"}) {
     if (name == known) return true;
   }
   return false;

@@ -15,6 +15,7 @@
 #include "experiments/launch_limit.h"
 #include "experiments/output_folder.h"
 #include "experiments/progress_line.h"
+#include "experiments/report/arrivals.h"
 #include "experiments/report/comparison.h"
 #include "experiments/report_output.h"
 #include "experiments/signal_wait.h"
@@ -30,6 +31,10 @@ absl::StatusOr<JobConfig> ReadJob(const CommandContext& context) {
   if (job.checkpoint_steps > 0 && job.checkpoint_folder().empty()) {
     return absl::InvalidArgumentError(absl::StrCat("--checkpoint_steps=", job.checkpoint_steps,
                                                    ": needs a folder, --checkpoint_dir or --out"));
+  }
+  if (!job.trace_steps.empty() && job.out.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("--trace_steps=", job.trace_steps,
+                                                   ": needs --out=DIR, where trace.json is to be"));
   }
   if (job.restart_shards > 0 && !job.uses_servers()) {
     return absl::InvalidArgumentError(absl::StrCat("--restart_shards=", job.restart_shards,
@@ -60,6 +65,8 @@ void PrintSummary(const RunResult& run, const ComparisonResult& comparison) {
                           run.evaluation().accuracy() * 100, run.evaluation().correct(),
                           run.evaluation().samples());
   }
+  const Arrivals arrivals = ArrivalsOf(run);
+  if (arrivals.chronic()) absl::StrAppend(&line, "\n", DescribeArrivals(arrivals));
   printf(
       "%s\nparameters sha256 %s\n", line.c_str(),
       run.parameters_sha256().empty() ? "differ between ranks" : run.parameters_sha256().c_str());
@@ -91,6 +98,9 @@ int RunCommand(const CommandContext& context) {
   if (folder->temporary()) {
     folder->Discard();
   } else {
+    if (!job->trace_steps.empty()) {
+      printf("trace: %s/trace.json, for https://ui.perfetto.dev\n", folder->path().c_str());
+    }
     const absl::Status written = WriteReportAndSayWhere(comparison, folder->path());
     if (!written.ok()) return ExitStatus(written);
   }

@@ -5,11 +5,15 @@
 #ifndef RINGSIDE_PS_SERVER_REPLY_CLOCK_H_
 #define RINGSIDE_PS_SERVER_REPLY_CLOCK_H_
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 
 #include "absl/time/time.h"
+#include "common/frame_codec.h"
 #include "common/mutex.h"
+#include "common/trace/trace_buffer.h"
 
 namespace ringside {
 
@@ -24,15 +28,19 @@ class ReplyClock {
     absl::Duration time;  // of all replies together; they overlap
   };
 
-  // A reply begins. The clock outlives the ticket.
-  Ticket Start();
+  // From now on replies go to `trace` as well, which outlives the clock; null: no more.
+  void TraceTo(TraceBuffer* trace) { trace_ = trace; }
+
+  // The reply of this header begins. The clock outlives the ticket.
+  Ticket Start(const FrameHeader& header);
   // Of the replies that are over.
   Total total() const;
 
  private:
   class Reply;
-  void Stop(absl::Duration took);
+  void Stop(int64_t step, int bucket, std::chrono::steady_clock::time_point start);
 
+  std::atomic<TraceBuffer*> trace_{nullptr};
   mutable Mutex mutex_;
   Total total_ ABSL_GUARDED_BY(mutex_);
 };

@@ -185,12 +185,30 @@ absl::Status ShardExecutor::Handle(Frame frame) {
   const uint64_t step = shard_->open_step();
   const auto start = std::chrono::steady_clock::now();
   const absl::Status status = shard_->Push(frame.header, std::move(frame.payload), &results_);
-  own_account_.fold_time += absl::FromChrono(std::chrono::steady_clock::now() - start);
+  const auto end = std::chrono::steady_clock::now();
+  if (config_.trace != nullptr) Trace(frame.header, frame.arrived, start, end);
+  own_account_.fold_time += absl::FromChrono(end - start);
   own_account_.queue_time += absl::FromChrono(start - frame.arrived);
   ++own_account_.frames;
   RINGSIDE_RETURN_IF_ERROR(status);
   streams_->FrameTaken(worker);
   return AfterShard(step);
+}
+
+void ShardExecutor::Trace(const FrameHeader& header, std::chrono::steady_clock::time_point arrived,
+                          std::chrono::steady_clock::time_point start,
+                          std::chrono::steady_clock::time_point end) const {
+  const auto step = static_cast<int64_t>(header.step);
+  TraceBuffer* const trace = TraceBuffer::If(config_.trace, step);
+  if (trace == nullptr || header.kind != FrameKind::kPush) return;
+  const auto record = [&](TraceKind kind, std::chrono::steady_clock::time_point from,
+                          std::chrono::steady_clock::time_point to) {
+    trace->Record({kind, step, static_cast<int>(header.bucket), static_cast<int>(header.sender),
+                   std::chrono::nanoseconds(from.time_since_epoch()).count(),
+                   std::chrono::nanoseconds(to.time_since_epoch()).count()});
+  };
+  record(TRACE_QUEUE, arrived, start);
+  record(results_.empty() ? TRACE_PARK : TRACE_FOLD, start, end);
 }
 
 absl::Status ShardExecutor::Handle(ParameterShard::Election election) {

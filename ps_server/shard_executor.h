@@ -27,6 +27,7 @@
 #include "common/frame_codec.h"
 #include "common/frame_payload.h"
 #include "common/mutex.h"
+#include "common/trace/trace_buffer.h"
 #include "ps_server/parameter_shard.h"
 
 namespace ringside {
@@ -63,7 +64,8 @@ class ShardExecutor {
     std::function<absl::Status(uint64_t step, ParameterShard* shard)> step_closed = nullptr;
     // It may block, as on a disk: then no reactor ever holds the shard.
     bool step_closed_blocks = false;
-    uint64_t broadcast_step = 0;  // of the initial parameters: the first of the job
+    uint64_t broadcast_step = 0;   // of the initial parameters: the first of the job
+    TraceBuffer* trace = nullptr;  // gets each push that is taken; borrowed; null: nothing does
   };
 
   // What the shard did, or several did, one after the other.
@@ -137,6 +139,10 @@ class ShardExecutor {
   bool TakeFramesOrGive(bool may_take, std::vector<Event>* batch);
   absl::Status HandleAll(std::vector<Event>* batch);
   absl::Status Handle(Frame frame);
+  // A push that came at `arrived` and was taken from `start` to `end`.
+  void Trace(const FrameHeader& header, std::chrono::steady_clock::time_point arrived,
+             std::chrono::steady_clock::time_point start,
+             std::chrono::steady_clock::time_point end) const;
   absl::Status Handle(End end);
   absl::Status Handle(ParameterShard::Election election);
   // Sends what the shard has answered and tells of closed steps.

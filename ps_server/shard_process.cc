@@ -143,6 +143,9 @@ absl::Status ShardProcess::Serve() {
                               {replacement.member().id()}),
                  replacement.recovery());
   });
+  RINGSIDE_RETURN_IF_ERROR(
+      trace_.Begin(maker_->settings().traced, maker_->plan(), maker_->layout(), client_.get()));
+  service_.TraceTo(trace_.buffer());
   LogInfo(absl::StrCat("serves ", maker_->layout().world_size, " workers at ",
                        ToString(server_.endpoint)));
   for (uint32_t recovery = client_->membership().recovery();;) {
@@ -184,6 +187,7 @@ absl::Status ShardProcess::ServeEpoch(uint32_t recovery,
   config.step_closed = [this](uint64_t step, ParameterShard* own) { return StepClosed(step, own); };
   config.step_closed_blocks = maker_->saves_snapshots();
   config.broadcast_step = static_cast<uint64_t>(maker_->settings().resumed_step);
+  config.trace = trace_.buffer();
   auto made = std::make_unique<ShardExecutor>(std::move(config), std::move(shard), &service_);
   const uint32_t generation = client_->membership().generation();
   elections_.Serve(generation, recovery);
@@ -296,8 +300,10 @@ absl::Status ShardProcess::FollowElections(uint32_t recovery, ShardExecutor* exe
 }
 
 absl::Status ShardProcess::Report() {
+  ShardResult result = MakeResult();
+  RINGSIDE_RETURN_IF_ERROR(trace_.End(config_.shard, client_.get(), &result));
   return client_
-      ->Gather("results", EveryoneOf(client_->membership()), MakeResult().SerializeAsString(),
+      ->Gather("results", EveryoneOf(client_->membership()), result.SerializeAsString(),
                kResultsTimeout)
       .status();
 }

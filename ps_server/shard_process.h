@@ -27,6 +27,7 @@
 #include "ps_server/shard_maker.h"
 #include "ps_server/shard_metrics.h"
 #include "ps_server/shard_service.h"
+#include "ps_server/shard_trace.h"
 #include "results.pb.h"
 
 namespace ringside {
@@ -71,6 +72,7 @@ class ShardProcess {
   int64_t step() const;
 
   const ServerConfig config_;
+  ShardTrace trace_;  // the service writes to it
   ShardService service_;
   ElectionService elections_;
   std::unique_ptr<ListeningSocket> memory_listener_;  // null: there are none on this system

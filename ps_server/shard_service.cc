@@ -183,7 +183,8 @@ class ShardService::Outgoing {
 };
 
 void ShardService::Send(const ParameterShard::Result& result) {
-  const ReplyClock::Ticket reply = result.values.empty() ? nullptr : reply_clock_.Start();
+  const ReplyClock::Ticket reply =
+      result.values.empty() ? nullptr : reply_clock_.Start(result.header);
   MutexLock lock(&mutex_);
   Outgoing outgoing(result, job_.results);
   for (int worker = 0; worker < job_.world_size; ++worker) {

@@ -52,6 +52,9 @@ class ShardService final : public grpc::CallbackGenericService, public ShardExec
   // their executor must live on.
   void Serve(Job job, ShardExecutor* executor);
 
+  // From now on replies are traced as well; `trace` outlives the service.
+  void TraceTo(TraceBuffer* trace) { reply_clock_.TraceTo(trace); }
+
   // Worker `rank` has mapped Job::results, and the shard `memory`. Returns the ticket by which the
   // worker's next stream refers to it, never 0. A later call for the same rank replaces it.
   uint64_t AdmitMemory(int rank, std::shared_ptr<const PeerMemory> memory);

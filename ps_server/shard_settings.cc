@@ -31,6 +31,10 @@ class SettingsReader {
   int64_t OptionalInteger(const std::string& name) {
     return membership_.settings().count(name) > 0 ? Integer(name) : 0;
   }
+  // Empty where the workers do not say it.
+  std::string OptionalText(const std::string& name) {
+    return membership_.settings().count(name) > 0 ? Text(name) : "";
+  }
   double Number(const std::string& name) {
     double value = 0;
     const std::string text = Text(name);
@@ -95,7 +99,11 @@ absl::StatusOr<ShardSettings> ReadShardSettings(const Membership& membership) {
   rate.total_steps = reader.Integer("lr_total_steps");
   rate.final_rate = reader.Number("lr_final");
   const std::string mode = reader.Text("ps_mode");
+  const std::string traced = reader.OptionalText("trace_steps");
   RINGSIDE_RETURN_IF_ERROR(reader.status());
+  if (!traced.empty()) {
+    RINGSIDE_ASSIGN_OR_RETURN(settings.traced, ParseStepWindow(traced));
+  }
   RINGSIDE_ASSIGN_OR_RETURN(settings.policy.mode, ParsePsMode(mode));
   RINGSIDE_ASSIGN_OR_RETURN(optimizer.learning_rate, ScaledRate(scaling, rate_as_told, batches));
   RINGSIDE_RETURN_IF_ERROR(optimizer.Validate());

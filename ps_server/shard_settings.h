@@ -8,6 +8,7 @@
 #include "common/learning_rate.h"
 #include "common/optimizer.h"
 #include "common/ps_policy.h"
+#include "common/step_window.h"
 #include "coordinator.pb.h"
 
 namespace ringside {
@@ -23,6 +24,7 @@ struct ShardSettings {
   int64_t snapshot_steps = 0;
   bool saves_training = false;  // worker 0 does, when it is told to end
   int64_t resumed_step = 0;     // of the checkpoint that the workers go on from; 0: none
+  StepWindow traced;            // empty: no steps are
 };
 
 // FAILED_PRECONDITION: the workers do not say a setting, or not in a way that can be read; names

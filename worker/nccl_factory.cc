@@ -70,7 +70,8 @@ absl::StatusOr<SynchronizerFactory::Product> NcclFactory::Make(const Meeting& me
   RINGSIDE_ASSIGN_OR_RETURN(
       std::unique_ptr<GradientSummer> summer,
       AllReduceSummer::Create({group, plan, std::move(reducer), std::move(sums), job.step_timeout,
-                               [](int64_t /*exchanges*/) { return TrafficCounters(); }}));
+                               [](int64_t /*exchanges*/) { return TrafficCounters(); },
+                               meeting.trace}));
   return UpdateWith(std::move(summer), config_, meeting, facts);
 }
 

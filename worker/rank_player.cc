@@ -47,7 +47,11 @@ RankPlayer::RankPlayer(Config config, const BucketPlan* plan, Model* model,
       model_(model),
       loader_(std::move(loader)),
       gradients_(std::move(gradients)),
-      tracker_(*plan, [this](int bucket) { Submit(bucket); }),
+      tracker_(
+          *plan, [this](int bucket) { Submit(bucket); },
+          config_.trace == nullptr
+              ? std::function<void(int)>()
+              : std::function<void(int)>([this](int bucket) { NoteFull(bucket); })),
       missing_(plan->specs()) {}
 
 absl::StatusOr<RankPlayer::Turn> RankPlayer::Play(int64_t step, int rank, bool last) {
@@ -69,6 +73,8 @@ absl::StatusOr<RankPlayer::Turn> RankPlayer::Play(int64_t step, int rank, bool l
   // unfilled.
   after_backward_ = last;
   tracker_.Flush();
+  turn.first_ready_at = first_ready_at_;
+  turn.ready_at = config_.clock();
   return turn;
 }
 
@@ -117,7 +123,12 @@ absl::Status RankPlayer::PlayMicroBatch(int part, Turn* turn) {
   samples_ = loaded.rank_samples;
   const absl::Duration forward = config_.clock();
   turn->data += forward - start;
-  if (loaded.samples == 0) return absl::OkStatus();
+  Trace(TRACE_DATA, start, forward);
+  if (part == 0 && config_.straggle != nullptr) config_.straggle(step_, rank_);
+  if (loaded.samples == 0) {
+    if (part == 0 && config_.straggle != nullptr) turn->forward += config_.clock() - forward;
+    return absl::OkStatus();
+  }
   loaded.batch.dropout_seed = DropoutSeed(config_.seed, rank_, step_, part);
   RINGSIDE_ASSIGN_OR_RETURN(const double loss, model_->Forward(loaded.batch));
   const absl::Duration backward = config_.clock();
@@ -130,6 +141,8 @@ absl::Status RankPlayer::PlayMicroBatch(int part, Turn* turn) {
   turn->loss += LossWeight(loaded.samples, turn->global_samples) * loss;
   turn->forward += backward - forward;
   turn->backward += end - backward;
+  Trace(TRACE_FORWARD, forward, backward);
+  Trace(TRACE_BACKWARD, backward, end);
   return absl::OkStatus();
 }
 
@@ -146,10 +159,26 @@ double RankPlayer::GradientWeight(int64_t samples, const Turn& turn) const {
 }
 
 void RankPlayer::Submit(int bucket) {
+  if (bucket == 0) first_ready_at_ = config_.clock();
+  const TraceScope traced(config_.trace, TRACE_SUBMIT, step_, bucket, rank_);
   const ElementRange& range = plan_->bucket(bucket);
   synchronizer_->Submit({step_, rank_, bucket,
                          gradients_->span().subspan(range.begin, range.length), samples_,
                          after_backward_});
+}
+
+void RankPlayer::NoteFull(int bucket) {
+  TraceBuffer* const trace = TraceBuffer::If(config_.trace, step_);
+  if (trace == nullptr) return;
+  const int64_t now = TraceBuffer::Now();
+  trace->Record({TRACE_READY, step_, bucket, rank_, now, now});
+}
+
+void RankPlayer::Trace(TraceKind kind, absl::Duration begin, absl::Duration end) {
+  TraceBuffer* const trace = TraceBuffer::If(config_.trace, step_);
+  if (trace == nullptr) return;
+  trace->Record({kind, step_, /*bucket=*/-1, rank_, absl::ToInt64Nanoseconds(begin),
+                 absl::ToInt64Nanoseconds(end)});
 }
 
 }  // namespace ringside

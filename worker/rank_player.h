@@ -18,6 +18,7 @@
 #include "absl/types/span.h"
 #include "common/arena.h"
 #include "common/bucket_plan.h"
+#include "common/trace/trace_buffer.h"
 #include "worker/data/batch_loader.h"
 #include "worker/data/dataset.h"
 #include "worker/missing_gradients.h"
@@ -48,6 +49,11 @@ class RankPlayer {
     // The synchronizer may want to let neighbours read the gradients.
     Arena::Placement gradient_placement = Arena::Placement::kHeap;
     std::function<absl::Duration()> clock;  // monotonic; any origin
+    // Called once a step before the forward pass, whose time it counts to: for ranks that are made
+    // slow on purpose. May be empty.
+    std::function<void(int64_t step, int rank)> straggle = nullptr;
+    // Borrowed; null: nothing is traced. The clock is then the one that the buffer goes by.
+    TraceBuffer* trace = nullptr;
   };
 
   // What one rank did in one step.
@@ -59,6 +65,9 @@ class RankPlayer {
     absl::Duration data;  // with data_threads, the wait for them
     absl::Duration forward;
     absl::Duration backward;
+    // By the clock: when the first and the last bucket were handed over.
+    absl::Duration first_ready_at;
+    absl::Duration ready_at;
   };
 
   // Allocates gradients and batches, and binds the model to `parameters`. All pointers are borrowed
@@ -98,6 +107,8 @@ class RankPlayer {
   // Of a micro-batch's mean loss, in the rank's gradient.
   double GradientWeight(int64_t samples, const Turn& turn) const;
   void Submit(int bucket);
+  void NoteFull(int bucket);
+  void Trace(TraceKind kind, absl::Duration begin, absl::Duration end);
 
   // Constant after construction.
   const Config config_;
@@ -117,6 +128,7 @@ class RankPlayer {
   int64_t samples_ = 0;
   bool submitting_ = false;  // the last micro-batch: gradients that are complete can go
   bool after_backward_ = false;
+  absl::Duration first_ready_at_;
 };
 
 }  // namespace ringside

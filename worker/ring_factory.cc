@@ -63,6 +63,7 @@ absl::StatusOr<SynchronizerFactory::Product> RingFactory::Make(const Meeting& me
   made.facts["schedule"] = made.schedule;
   AllReduceSummer::Config summer{
       group, plan, std::move(made.reducer), std::move(sums), job.step_timeout, nullptr};
+  summer.trace = meeting.trace;
   summer.expected_traffic = [expected = std::move(made.expected_traffic),
                              lengths = BucketLengths(plan)](int64_t exchanges) {
     return expected(lengths) * exchanges;
@@ -87,6 +88,7 @@ absl::StatusOr<ReducerConfig> RingFactory::ConfigOf(const Meeting& meeting,
   config.congestion_control = job.congestion_control;
   config.step_timeout = job.step_timeout;
   config.connect_timeout = job.step_timeout;
+  config.trace = meeting.trace;
   return config;
 }
 

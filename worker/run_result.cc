@@ -13,6 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "common/logging.h"
+#include "worker/wait_for_slowest.h"
 
 namespace ringside {
 namespace {
@@ -85,6 +86,9 @@ absl::StatusOr<RunResult> AssembleRunResult(const RunResultParts& parts) {
     int64_t skipped = 0;
     for (const StepRecord& record : first.steps()) skipped += record.skipped();
     result.set_skipped_steps(skipped);
+  }
+  if (!parts.job.uses_servers() || !parts.job.ps_policy().is_asynchronous()) {
+    FillWaitForSlowest(parts.job.backup_workers, &result);
   }
   *result.mutable_provenance() = parts.provenance;
   result.mutable_command()->Assign(parts.command.begin(), parts.command.end());

@@ -63,6 +63,7 @@ std::string ToJsonLine(const StepRecord& record) {
   std::string line;
   for (int i = 0; i < descriptor->field_count(); ++i) {
     const FieldDescriptor* field = descriptor->field(i);
+    if (field->has_presence() && !reflection->HasField(record, field)) continue;
     absl::StrAppend(&line, line.empty() ? "{\"" : ",\"", field->name(), "\":");
     switch (field->cpp_type()) {
       case FieldDescriptor::CPPTYPE_INT64:

@@ -16,8 +16,9 @@ namespace ringside {
 // leaves none. INVALID_ARGUMENT: names the folder and what the system says.
 absl::Status PrepareOutputFolder(const std::string& out);
 
-// One line: the fields of the record by their names in results.proto, all of them, with plain
-// numbers (NaN and infinities as strings, as in protobuf's JSON, which also reads these lines).
+// One line: the fields of the record by their names in results.proto, all of them (but for those
+// that only rank 0 can know, and that at the end), with plain numbers (NaN and infinities as
+// strings, as in protobuf's JSON, which also reads these lines).
 std::string ToJsonLine(const StepRecord& record);
 
 // Thread-compatible. Lines reach the file about once per second of training and at the end.

@@ -60,6 +60,7 @@ class PsFactory final : public SynchronizerFactory {
     exchange.tuning = job.grpc;
     exchange.gradients = meeting.gradients;
     exchange.policy = job.ps_policy();
+    exchange.trace = meeting.trace;
     exchange.first_step = meeting.resumed_step;
     exchange.finish_timeout = job.step_timeout;
     // Nobody can say by how much the others are behind; a lost one is noticed by its lease.

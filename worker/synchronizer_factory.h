@@ -17,6 +17,7 @@
 #include "common/bucket_plan.h"
 #include "common/coordinator/coordinator_client.h"
 #include "common/network/endpoint.h"
+#include "common/trace/trace_buffer.h"
 #include "coordinator.pb.h"
 #include "worker/synchronizers/gradient_summer.h"
 #include "worker/synchronizers/gradient_synchronizer.h"
@@ -55,6 +56,7 @@ class SynchronizerFactory {
     const Arena* gradients = nullptr;
     CoordinatorClient* coordinator = nullptr;  // null: this process is the whole job
     int64_t resumed_step = 0;                  // of the checkpoint that the job goes on from
+    TraceBuffer* trace = nullptr;              // outlives the synchronizer; null: none
   };
   // Called once. Blocks until the links are up. Errors are those of the links, with suspects.
   virtual absl::StatusOr<Product> Make(const Meeting& meeting) = 0;

@@ -21,6 +21,10 @@ void Add(const RankPlayer::Turn& turn, double share, StepRecord* record) {
   record->set_data_s(record->data_s() + share * absl::ToDoubleSeconds(turn.data));
   record->set_forward_s(record->forward_s() + share * absl::ToDoubleSeconds(turn.forward));
   record->set_backward_s(record->backward_s() + share * absl::ToDoubleSeconds(turn.backward));
+  const int64_t first = absl::ToInt64Nanoseconds(turn.first_ready_at);
+  const bool is_first = record->first_ready_at_ns() == 0 || first < record->first_ready_at_ns();
+  if (is_first) record->set_first_ready_at_ns(first);
+  record->set_ready_at_ns(std::max(record->ready_at_ns(), absl::ToInt64Nanoseconds(turn.ready_at)));
 }
 
 // The number of steps of the run.
@@ -139,7 +143,10 @@ absl::StatusOr<int64_t> Trainer::RunStep(StepRecord* step_record) {
   const absl::Duration begin = config_.player.clock();
   RINGSIDE_RETURN_IF_ERROR(threads_ == nullptr ? PlayInTurn(&record) : PlayAtOnce(&record));
   RINGSIDE_ASSIGN_OR_RETURN(const StepStats stats, synchronizer_->Finish(step_));
-  record.set_step_s(absl::ToDoubleSeconds(config_.player.clock() - begin));
+  const absl::Duration end = config_.player.clock();
+  record.set_step_s(absl::ToDoubleSeconds(end - begin));
+  record.set_ready_s(absl::ToDoubleSeconds(absl::Nanoseconds(record.ready_at_ns()) - begin));
+  Trace(begin, end, stats);
   record.set_hidden_comm_s(absl::ToDoubleSeconds(stats.communication.hidden));
   record.set_exposed_comm_s(absl::ToDoubleSeconds(stats.communication.exposed));
   record.set_optimizer_s(absl::ToDoubleSeconds(stats.optimizer));
@@ -151,6 +158,21 @@ absl::StatusOr<int64_t> Trainer::RunStep(StepRecord* step_record) {
   record.set_other_s(record.step_s() - record.data_s() - record.forward_s() - record.backward_s() -
                      record.exposed_comm_s() - record.optimizer_s());
   return stats.parameters_step;
+}
+
+void Trainer::Trace(absl::Duration begin, absl::Duration end, const StepStats& stats) const {
+  TraceBuffer* const trace = TraceBuffer::If(config_.player.trace, step_);
+  if (trace == nullptr) return;
+  const auto record = [&](TraceKind kind, absl::Duration from, absl::Duration to) {
+    if (from >= to) return;
+    trace->Record({kind, step_, /*bucket=*/-1, config_.hosted_ranks.front(),
+                   absl::ToInt64Nanoseconds(from), absl::ToInt64Nanoseconds(to)});
+  };
+  // What Finish did last, it ended with.
+  const absl::Duration summed = end - stats.optimizer;
+  record(TRACE_STEP, begin, end);
+  record(TRACE_WAIT, summed - stats.communication.exposed, summed);
+  record(TRACE_OPTIMIZER, summed, end);
 }
 
 absl::Status Trainer::PlayInTurn(StepRecord* record) {

@@ -93,6 +93,7 @@ class Trainer {
   // asked for. A forward pass moves them long before anybody knows.
   absl::Status SaveBuffers();
   absl::Status RestoreBuffers();
+  void Trace(absl::Duration begin, absl::Duration end, const StepStats& stats) const;
   absl::Status PlayInTurn(StepRecord* record);
   absl::Status PlayAtOnce(StepRecord* record);
 

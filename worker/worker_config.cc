@@ -76,8 +76,11 @@ absl::StatusOr<WorkerConfig> MakeWorkerConfig(const JobConfig& job, const Proces
   config.network = process.network;
   config.token = process.token;
   config.command = HideToken(arguments);
-  // First the flags, so that a wrong strategy is not reported as a missing rank.
-  RINGSIDE_RETURN_IF_ERROR(job.Validate());
+  // First the flags, so that a wrong strategy is not reported as a missing rank. How many ranks
+  // there are, and so who may be slow, is not known yet.
+  JobConfig told = job;
+  told.stragglers.clear();
+  RINGSIDE_RETURN_IF_ERROR(told.Validate());
   if (job.is_one_process()) {
     RINGSIDE_RETURN_IF_ERROR(PlaceOneProcess(process, environment, &config));
     if (!process.coordinator.empty()) {

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "common/config/stragglers.h"
 #include "common/coordinator/monotonic_clock.h"
 #include "common/logging.h"
 #include "common/network/host_identity.h"
@@ -30,6 +32,7 @@ namespace ringside {
 namespace {
 
 constexpr absl::Duration kLogEvery = absl::Seconds(5);
+constexpr int kClockRoundTrips = 16;
 
 // Time for the training thread to return after a verdict. A verdict may take most of a lease to
 // come, and everybody must be gone when it is over.
@@ -42,6 +45,14 @@ absl::Duration SteadyClock() { return MonotonicNow() - absl::UnixEpoch(); }
 // A port that the user named and that is taken is a wrong flag, not a broken network.
 absl::Status AsBadInput(const absl::Status& status) {
   return absl::IsUnavailable(status) ? absl::FailedPreconditionError(status.message()) : status;
+}
+
+// INVALID_ARGUMENT: --stragglers cannot be read. Empty: nobody is slow.
+absl::StatusOr<std::function<void(int64_t step, int rank)>> StraggleAs(const JobConfig& job) {
+  RINGSIDE_ASSIGN_OR_RETURN(const std::vector<Straggler> slow, ParseStragglers(job.stragglers));
+  if (slow.empty()) return std::function<void(int64_t step, int rank)>();
+  return std::function<void(int64_t step, int rank)>(
+      [slow](int64_t step, int rank) { absl::SleepFor(DelayOf(slow, rank, step)); });
 }
 
 RankPlayer::Scale ScaleFor(const JobConfig& job) {
@@ -70,6 +81,9 @@ absl::Status WorkerJob::Run() {
 
 absl::Status WorkerJob::Prepare() {
   RINGSIDE_ASSIGN_OR_RETURN(workload_, Workload::Load(config_.job, config_.rank));
+  if (config_.rank == 0) RINGSIDE_RETURN_IF_ERROR(RequireTraceFolder(config_.job));
+  trace_ = std::make_unique<JobTrace>(config_.job, *workload_->plan,
+                                      static_cast<int>(config_.hosted_ranks().size()));
   Trainer::Config trainer;
   trainer.player.world_size = config_.job.workers;
   trainer.player.global_batch_size = config_.job.global_batch_size();
@@ -79,6 +93,8 @@ absl::Status WorkerJob::Prepare() {
   trainer.player.overlap = config_.job.overlap;
   trainer.player.gradient_placement = SynchronizerFactory::GradientPlacement(config_);
   trainer.player.clock = SteadyClock;
+  trainer.player.trace = trace_->buffer();
+  RINGSIDE_ASSIGN_OR_RETURN(trainer.player.straggle, StraggleAs(config_.job));
   trainer.player.data_threads = config_.job.data_threads;
   trainer.hosted_ranks = config_.hosted_ranks();
   trainer.steps = config_.job.steps;
@@ -188,9 +204,9 @@ absl::Status WorkerJob::TrainAndReport() {
   ReportProgress("start");
   RINGSIDE_RETURN_IF_ERROR(ShareData());
   const Membership alone;
-  auto made =
-      factory_->Make({client_ == nullptr ? &alone : &client_->membership(), workload_->plan.get(),
-                      &trainer_->gradients(), client_.get(), checkpoints_->resumed_step()});
+  auto made = factory_->Make({client_ == nullptr ? &alone : &client_->membership(),
+                              workload_->plan.get(), &trainer_->gradients(), client_.get(),
+                              checkpoints_->resumed_step(), trace_->buffer()});
   RINGSIDE_RETURN_IF_ERROR(made.status());
   synchronizer_ = std::move(made->synchronizer);
   if (watch_ != nullptr) watch_->Attach(synchronizer_.get());
@@ -199,6 +215,10 @@ absl::Status WorkerJob::TrainAndReport() {
                            TrainingCheckpoints::StateOfBuffers(*workload_->model(), &buffers_)));
   if (checkpoints_->resumed_step() > 0) RINGSIDE_RETURN_IF_ERROR(trainer_->SetBuffers(buffers_));
   RINGSIDE_RETURN_IF_ERROR(Train());
+  if (client_ != nullptr) {
+    RINGSIDE_ASSIGN_OR_RETURN(*clock_.mutable_last(), client_->ReadClock(kClockRoundTrips));
+  }
+  trace_->Describe(config_.rank, clock_, &result_);
   RINGSIDE_RETURN_IF_ERROR(MergeBuffers());
   result_.set_rank(config_.rank);
   result_.set_parameters_sha256(Sha256Hex(trainer_->parameters()));
@@ -254,6 +274,7 @@ absl::Status WorkerJob::Train() {
 
 absl::Status WorkerJob::BeginTogether() {
   if (client_ == nullptr) return absl::OkStatus();
+  RINGSIDE_ASSIGN_OR_RETURN(*clock_.mutable_first(), client_->ReadClock(kClockRoundTrips));
   const std::vector<MemberId> workers = WorkersOf(client_->membership());
   const absl::Duration restart = absl::Milliseconds(client_->membership().restart_timeout_ms());
   if (restart == absl::ZeroDuration()) {
@@ -396,10 +417,14 @@ absl::Status WorkerJob::WriteReport(const std::vector<std::string>& blobs) {
   parts.resumed_from_step = checkpoints_->resumed_step();
   parts.provenance = OwnProvenance();
   parts.command = config_.command;
-  RINGSIDE_ASSIGN_OR_RETURN(const RunResult result, AssembleRunResult(parts));
+  RINGSIDE_ASSIGN_OR_RETURN(RunResult result, AssembleRunResult(parts));
+  const std::vector<ProcessTrace> traces = TakeTraces(&result);
   LogRunResult(result);
   if (!config_.job.out.empty()) {
     RINGSIDE_RETURN_IF_ERROR(WriteRunResult(result, config_.job.out));
+    if (!traces.empty()) {
+      RINGSIDE_RETURN_IF_ERROR(WriteTrace(traces, config_.job.trace_window(), config_.job.out));
+    }
   }
   return events_ == nullptr ? absl::OkStatus() : events_->OnEnd(result, absl::Now());
 }

@@ -13,6 +13,7 @@
 #include "common/coordinator/coordinator_client.h"
 #include "common/coordinator/coordinator_server.h"
 #include "results.pb.h"
+#include "worker/job_trace.h"
 #include "worker/model_buffers.h"
 #include "worker/step_writer.h"
 #include "worker/synchronizer_factory.h"
@@ -76,6 +77,7 @@ class WorkerJob {
 
   // In the order of making, so that what is used goes after its users.
   std::unique_ptr<Workload> workload_;
+  std::unique_ptr<JobTrace> trace_;
   std::unique_ptr<Trainer> trainer_;
   BufferValues buffers_;  // of the model, as last noted; always at the same place
   std::unique_ptr<TrainingCheckpoints> checkpoints_;
@@ -89,6 +91,7 @@ class WorkerJob {
   Progress progress_;
   WorkerResult result_;
   absl::Time began_;  // the first step, by MonotonicNow
+  ClockAlignment clock_;
   absl::Time last_logged_;
 };
 

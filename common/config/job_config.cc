@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/config/device.h"
+#include "common/config/stragglers.h"
 #include "common/frame_codec.h"
 #include "common/status_macros.h"
 
@@ -15,6 +16,8 @@ namespace {
 // A slip of the keyboard must not bring a machine down.
 constexpr int kMaxProcessesPerRole = 1024;
 constexpr int kMaxDataThreads = 256;
+// So that a trace can still be looked at.
+constexpr int64_t kMaxTracedSteps = 1000;
 
 absl::Status RequireKnown(absl::string_view flag, const std::string& value,
                           const std::vector<std::string>& known) {
@@ -131,6 +134,18 @@ absl::Status CheckDevice(const std::string& text, const std::string& strategy) {
                                                        "cuda:LOCAL_RANK"));
 }
 
+absl::Status CheckTraceSteps(const std::string& text) {
+  if (text.empty()) return absl::OkStatus();
+  const absl::StatusOr<StepWindow> window = ParseStepWindow(text);
+  if (!window.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--trace_steps=", text, ": ", window.status().message()));
+  }
+  if (window->steps() <= kMaxTracedSteps) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("--trace_steps=", text, ": ", window->steps(),
+                                                 " steps; must be at most ", kMaxTracedSteps));
+}
+
 // What the parameter server updates has its optimizer's state there, where no worker sees it.
 absl::Status CheckCheckpoints(const JobConfig& job) {
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("checkpoint_steps", job.checkpoint_steps, 0));
@@ -241,6 +256,8 @@ absl::Status JobConfig::Validate() const {
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("threads", threads, 1));
   RINGSIDE_RETURN_IF_ERROR(RequireKnown("buffers", buffers, {"rank0", "mean", "local"}));
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("warmup_steps", warmup_steps, 0));
+  RINGSIDE_RETURN_IF_ERROR(CheckTraceSteps(trace_steps));
+  RINGSIDE_RETURN_IF_ERROR(CheckStragglers(stragglers, workers));
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("snapshot_steps", snapshot_steps, 0));
   RINGSIDE_RETURN_IF_ERROR(CheckCheckpoints(*this));
   RINGSIDE_RETURN_IF_ERROR(RequirePositive("lease", lease));
@@ -361,6 +378,8 @@ std::map<std::string, std::string> JobConfig::SharedSettings() const {
       {"buffers", buffers},
       {"evaluate", Bool(evaluate)},
       {"warmup_steps", absl::StrCat(warmup_steps)},
+      {"trace_steps", trace_steps},
+      {"stragglers", stragglers},
       {"snapshot_steps", absl::StrCat(snapshot_steps)},
       {"checkpoint_steps", absl::StrCat(checkpoint_steps)},
   };

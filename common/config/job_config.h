@@ -15,6 +15,7 @@
 #include "common/network/grpc_tuning.h"
 #include "common/optimizer.h"
 #include "common/ps_policy.h"
+#include "common/step_window.h"
 
 namespace ringside {
 
@@ -73,6 +74,8 @@ struct JobConfig {
   std::string buffers = "rank0";
   bool evaluate = true;       // on the test set, at the end
   int64_t warmup_steps = 10;  // left out of statistics
+  std::string trace_steps;    // FROM:TO; empty: none; trace_window() is what to use
+  std::string stragglers;     // ranks that are made slow on purpose; common/config/stragglers.h
 
   // Deadlines.
   absl::Duration lease = absl::Seconds(10);
@@ -126,6 +129,8 @@ struct JobConfig {
   // Where rank 0 saves the training: --checkpoint_dir, else "checkpoints" in --out; empty where
   // neither is given, which is for rank 0 to refuse.
   std::string checkpoint_folder() const;
+  // REQUIRES: validated. The steps that are traced; they may be more than there are.
+  StepWindow trace_window() const { return ParseStepWindow(trace_steps).value_or(StepWindow()); }
   bool checkpoints() const { return checkpoint_steps > 0 || !checkpoint_dir.empty(); }
   // Of batch_size samples, of all ranks together.
   int64_t batches_per_step() const { return int64_t{workers} * accumulate; }

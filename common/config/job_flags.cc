@@ -153,6 +153,12 @@ ABSL_FLAG(
     "(over the ranks) or local (each keeps its own)");
 ABSL_FLAG(bool, evaluate, Defaults().evaluate, "measure accuracy on the test set at the end");
 ABSL_FLAG(int64_t, warmup_steps, Defaults().warmup_steps, "first steps left out of all statistics");
+ABSL_FLAG(std::string, trace_steps, Defaults().trace_steps,
+          "FROM:TO: what all ranks and shards do in these steps goes to trace.json in --out, for "
+          "Perfetto; empty: nothing is traced");
+ABSL_FLAG(std::string, stragglers, Defaults().stragglers,
+          "ranks that are made slow on purpose, RANK:DURATION[@FROM:TO],..., e.g. 2:50ms: they "
+          "sleep so long in every step (or in these) before their forward pass");
 ABSL_FLAG(absl::Duration, lease, Defaults().lease,
           "a lost process is named, and all others end, within this time");
 ABSL_FLAG(absl::Duration, step_timeout, Defaults().step_timeout,
@@ -309,6 +315,8 @@ absl::StatusOr<JobConfig> JobConfigFromFlags(int workers) {
   config.buffers = absl::GetFlag(FLAGS_buffers);
   config.evaluate = absl::GetFlag(FLAGS_evaluate);
   config.warmup_steps = absl::GetFlag(FLAGS_warmup_steps);
+  config.trace_steps = absl::GetFlag(FLAGS_trace_steps);
+  config.stragglers = absl::GetFlag(FLAGS_stragglers);
   config.lease = absl::GetFlag(FLAGS_lease);
   config.step_timeout = absl::GetFlag(FLAGS_step_timeout);
   config.join_timeout = absl::GetFlag(FLAGS_join_timeout);

@@ -9,10 +9,13 @@
 #include "common/coordinator/join.h"
 #include "common/coordinator/member_list.h"
 #include "common/coordinator/member_session.h"
+#include "common/coordinator/monotonic_clock.h"
 #include "common/network/grpc_server.h"
 #include "common/network/grpc_status.h"
+#include "common/network/host_identity.h"
 #include "common/status_macros.h"
 #include "common/suspects.h"
+#include "common/trace/clock_alignment.h"
 #include "coordinator.grpc.pb.h"
 
 namespace ringside {
@@ -46,6 +49,7 @@ class Client final : public CoordinatorClient {
                                                         const std::vector<MemberId>& members,
                                                         std::string own,
                                                         absl::Duration timeout) override;
+  absl::StatusOr<ClockReading> ReadClock(int round_trips) override;
   void ReportProgress(const Progress& progress) override { session_.ReportProgress(progress); }
   void SetVerdictHandler(std::function<void(const absl::Status&)> handler) override {
     session_.SetVerdictHandler(std::move(handler));
@@ -131,6 +135,22 @@ absl::Status Client::Barrier(const std::string& name, const std::vector<MemberId
   BarrierResponse response;
   return Call(&Coordinator::Stub::Barrier, MeetingRequest<BarrierRequest>(name, members, timeout),
               &response, timeout);
+}
+
+absl::StatusOr<ClockReading> Client::ReadClock(int round_trips) {
+  ClockRequest request;
+  *request.mutable_caller() = session_.caller();
+  const std::string boot_id = ReadHostIdentity().boot_id();
+  bool one_machine = !boot_id.empty();
+  std::vector<ClockRoundTrip> trips;
+  for (int i = 0; i < round_trips; ++i) {
+    ClockResponse response;
+    const int64_t sent = absl::ToUnixNanos(MonotonicNow());
+    RINGSIDE_RETURN_IF_ERROR(Call(&Coordinator::Stub::Clock, request, &response, session_.lease()));
+    trips.push_back({sent, response.now_ns(), absl::ToUnixNanos(MonotonicNow())});
+    one_machine = one_machine && response.boot_id() == boot_id;
+  }
+  return ReadingOf(trips, one_machine);
 }
 
 absl::StatusOr<CoordinatorClient::Sums> Client::Reduce(const std::string& name,

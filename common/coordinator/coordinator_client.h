@@ -15,6 +15,7 @@
 #include "absl/time/time.h"
 #include "common/network/endpoint.h"
 #include "coordinator.pb.h"
+#include "trace.pb.h"
 
 namespace ringside {
 
@@ -63,6 +64,10 @@ class CoordinatorClient {
   virtual absl::StatusOr<std::vector<std::string>> GatherForAll(
       const std::string& name, const std::vector<MemberId>& members, std::string own,
       absl::Duration timeout) = 0;
+
+  // How this process's monotonic clock stands to the coordinator's, by so many round trips one
+  // after the other (at least 1). Errors: the verdict, or no answer.
+  virtual absl::StatusOr<ClockReading> ReadClock(int round_trips) = 0;
 
   // Goes out with the next heartbeat. Never blocks; cheap enough for every step.
   virtual void ReportProgress(const Progress& progress) = 0;

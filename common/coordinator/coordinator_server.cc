@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/coordinator/coordinator_service.h"
 #include "common/coordinator/monotonic_clock.h"
+#include "common/network/host_identity.h"
 #include "common/status_macros.h"
 
 namespace ringside {
@@ -39,6 +40,7 @@ ShardReplacements::Config Tolerated(const CoordinatorServer::Config& config) {
 
 CoordinatorService::CoordinatorService(Config config)
     : config_(std::move(config)),
+      boot_id_(ReadHostIdentity().boot_id()),
       job_(RendezvousConfig(config_), Tolerated(config_)),
       random_(std::random_device()()),
       next_announcement_(MonotonicNow() + config_.announce_interval) {}

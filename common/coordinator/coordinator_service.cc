@@ -131,6 +131,19 @@ grpc::ServerUnaryReactor* CoordinatorService::ReportFailure(Context* context,
   return reactor;
 }
 
+grpc::ServerUnaryReactor* CoordinatorService::Clock(Context* context, const ClockRequest* request,
+                                                    ClockResponse* response) {
+  absl::Status status = CoordinatorEnded();
+  Drive([&](Job::Effects* /*effects*/) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    status = job_.Identify(request->caller()).status();
+  });
+  response->set_boot_id(boot_id_);
+  response->set_now_ns(absl::ToUnixNanos(MonotonicNow()));
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  reactor->Finish(ToGrpcStatus(status));
+  return reactor;
+}
+
 grpc::ServerUnaryReactor* CoordinatorService::Leave(Context* context, const LeaveRequest* request,
                                                     LeaveResponse* /*response*/) {
   absl::Status status = CoordinatorEnded();

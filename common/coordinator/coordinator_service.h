@@ -63,6 +63,8 @@ class CoordinatorService final : public CoordinatorServer,
                                    GatherResponse* response) override;
   grpc::ServerUnaryReactor* ReportFailure(Context* context, const FailureReport* request,
                                           FailureReportResponse* response) override;
+  grpc::ServerUnaryReactor* Clock(Context* context, const ClockRequest* request,
+                                  ClockResponse* response) override;
   grpc::ServerUnaryReactor* Leave(Context* context, const LeaveRequest* request,
                                   LeaveResponse* response) override;
 
@@ -89,6 +91,7 @@ class CoordinatorService final : public CoordinatorServer,
 
   // Constant after Start.
   const Config config_;
+  const std::string boot_id_;  // of this machine
   GrpcServer grpc_;
   std::thread ticker_;
 

@@ -27,6 +27,9 @@ class FrameQueue {
   // The next message. Its frames are counted and stay in the queue until Written. REQUIRES: not
   // empty, and none is being written.
   grpc::ByteBuffer NextMessage();
+  // Of the last message: how many frames it has, and their headers.
+  size_t being_written() const { return being_written_; }
+  const FrameHeader& header_being_written(size_t index) const { return frames_[index].header; }
   // The frames of the last message have left.
   void Written();
   // Drops all frames, also those being written.

@@ -46,6 +46,35 @@ TEST(RingAllReducerTest, LargeBuffersDoNotBlockTheRing) {
   }
 }
 
+TEST(RingAllReducerTest, TracesBothPhasesOfTheStepsInTheWindow) {
+  constexpr int kRanks = 3;
+  TraceBuffer buffer({2, 2}, 100);
+  auto reducers = MakeReducers(kRanks, [&buffer](int rank, ReducerConfig* config) {
+    if (rank == 1) config->trace = &buffer;
+  });
+  ASSERT_TRUE(reducers.ok()) << reducers.status();
+  std::vector<std::vector<float>> buffers(kRanks, std::vector<float>(1000, 1));
+  for (uint64_t step = 1; step <= 3; ++step) {
+    for (const absl::Status& status : RunRanks(kRanks, [&](int rank) {
+           return (*reducers)[rank]->Sum({step, 4}, buffers[rank], absl::MakeSpan(buffers[rank]));
+         })) {
+      ASSERT_TRUE(status.ok()) << status;
+    }
+  }
+  ProcessTrace trace;
+  buffer.AppendTo(&trace);
+  ASSERT_EQ(trace.spans_size(), 2);
+  const TraceSpan& scatter = trace.spans(0);
+  const TraceSpan& gather = trace.spans(1);
+  EXPECT_EQ(scatter.kind(), TRACE_REDUCE_SCATTER);
+  EXPECT_EQ(gather.kind(), TRACE_ALL_GATHER);
+  EXPECT_EQ(scatter.step(), 2);
+  EXPECT_EQ(gather.bucket(), 4);
+  EXPECT_EQ(gather.peer(), 1);
+  EXPECT_LT(scatter.begin_ns(), gather.begin_ns());
+  EXPECT_LE(scatter.end_ns(), gather.end_ns());
+}
+
 TEST(RingAllReducerTest, RefusesABadConfiguration) {
   const auto create = [](const std::function<void(RingAllReducer::Config*)>& adjust) {
     RingAllReducer::Config config;

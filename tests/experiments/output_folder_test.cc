@@ -61,6 +61,7 @@ TEST_F(OutputFolderTest, RefusesToReplaceResults) {
 TEST_F(OutputFolderTest, OverwriteRemovesOursAndNothingElse) {
   Write(base_ / "results.json");
   Write(base_ / "report.html");
+  Write(base_ / "trace.json");
   Write(base_ / "figures/loss.svg");
   Write(base_ / "notes.txt");
   Write(base_ / "logs/worker-0.log");
@@ -70,6 +71,7 @@ TEST_F(OutputFolderTest, OverwriteRemovesOursAndNothingElse) {
   ASSERT_TRUE(OutputFolder::Prepare(base_.string(), true).ok());
   EXPECT_FALSE(fs::exists(base_ / "results.json"));
   EXPECT_FALSE(fs::exists(base_ / "report.html"));
+  EXPECT_FALSE(fs::exists(base_ / "trace.json"));
   EXPECT_FALSE(fs::exists(base_ / "logs/worker-0.log"));
   EXPECT_FALSE(fs::exists(base_ / "runs"));
   EXPECT_FALSE(fs::exists(base_ / "figures"));

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -83,6 +84,7 @@ class ShardExecutorTest : public ::testing::TestWithParam<bool> {
       return step == refused_step_ ? absl::DataLossError("the disk is full") : absl::OkStatus();
     };
     executor.step_closed_blocks = GetParam();
+    executor.trace = trace_;
     return std::make_unique<ShardExecutor>(std::move(executor), MakeShard(std::move(config)),
                                            &streams_);
   }
@@ -102,6 +104,7 @@ class ShardExecutorTest : public ::testing::TestWithParam<bool> {
   const ShardLayout layout_{2, 4, 16};
   const UnitTable table_{plan_, layout_, 3};
   uint64_t first_step_ = 0;
+  TraceBuffer* trace_ = nullptr;
   uint64_t refused_step_ = ~uint64_t{0};
   RecordedStreams streams_;
   std::vector<uint64_t> closed_steps_;  // by who holds the shard; read after Await
@@ -138,6 +141,33 @@ TEST_P(ShardExecutorTest, EndsWhenEveryWorkerHasFinishedAndEndedItsStream) {
   EXPECT_GT(account.fold_time, absl::ZeroDuration());
   EXPECT_GT(account.queue_time, absl::ZeroDuration());
   EXPECT_EQ(streams_.results().back().header.kind, FrameKind::kFinish);
+}
+
+TEST_P(ShardExecutorTest, TracesThePushesOfTheWindow) {
+  TraceBuffer buffer({1, 1}, 100);
+  trace_ = &buffer;
+  const auto executor = Make();
+  const auto units = static_cast<size_t>(table_.size());
+  for (uint64_t step = 0; step < 3; ++step) {
+    for (int worker : {0, 1}) PushAll(executor.get(), worker, step);
+    streams_.AwaitResults((step + 1) * units);
+  }
+  executor->Stop(absl::OkStatus());
+  EXPECT_FALSE(executor->Await().ok());
+  ProcessTrace trace;
+  buffer.AppendTo(&trace);
+  std::map<std::pair<TraceKind, int>, size_t> count;  // by kind and worker
+  for (const TraceSpan& span : trace.spans()) {
+    EXPECT_EQ(span.step(), 1);
+    EXPECT_LE(span.begin_ns(), span.end_ns());
+    ++count[{span.kind(), span.peer()}];
+  }
+  // Worker 1 comes second, and completes every unit.
+  const std::map<std::pair<TraceKind, int>, size_t> expected = {{{TRACE_QUEUE, 0}, units},
+                                                                {{TRACE_QUEUE, 1}, units},
+                                                                {{TRACE_PARK, 0}, units},
+                                                                {{TRACE_FOLD, 1}, units}};
+  EXPECT_EQ(count, expected);
 }
 
 TEST_P(ShardExecutorTest, AsynchronousAnswersGoToOneWorker) {

@@ -115,7 +115,7 @@ TEST(FillResultTest, HasAllThatWasMeasured) {
 
 TEST(ReplyClockTest, AReplyIsOverWithItsLastWrite) {
   ReplyClock clock;
-  ReplyClock::Ticket first = clock.Start();
+  ReplyClock::Ticket first = clock.Start(FrameHeader());
   std::vector<ReplyClock::Ticket> writes(3, first);
   first = nullptr;
   writes.pop_back();
@@ -130,10 +130,30 @@ TEST(ReplyClockTest, CountsTheReplyOfAnyThread) {
   ReplyClock clock;
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
-    threads.emplace_back([ticket = clock.Start()] {});
+    threads.emplace_back([ticket = clock.Start(FrameHeader())] {});
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(clock.total().replies, 4);
+}
+
+TEST(ReplyClockTest, TracesTheRepliesOfTheWindow) {
+  TraceBuffer buffer({3, 3}, 10);
+  ReplyClock clock;
+  clock.TraceTo(&buffer);
+  for (uint64_t step : {2, 3, 4}) {
+    FrameHeader header;
+    header.step = step;
+    header.bucket = 7;
+    clock.Start(header);
+  }
+  EXPECT_EQ(clock.total().replies, 3);
+  ProcessTrace trace;
+  buffer.AppendTo(&trace);
+  ASSERT_EQ(trace.spans_size(), 1);
+  EXPECT_EQ(trace.spans(0).kind(), TRACE_REPLY);
+  EXPECT_EQ(trace.spans(0).step(), 3);
+  EXPECT_EQ(trace.spans(0).bucket(), 7);
+  EXPECT_LE(trace.spans(0).begin_ns(), trace.spans(0).end_ns());
 }
 
 }  // namespace

@@ -52,6 +52,18 @@ absl::Status With(const std::string& name, const std::string& value) {
   return ReadShardSettings(membership).status();
 }
 
+TEST(ShardSettingsTest, StepsMayBeTraced) {
+  EXPECT_TRUE(ReadShardSettings(Good())->traced.empty());
+  Membership membership = Good();
+  (*membership.mutable_settings())["trace_steps"] = "3:9";
+  const auto read = ReadShardSettings(membership);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->traced.from, 3);
+  EXPECT_EQ(read->traced.to, 9);
+  EXPECT_FALSE(With("trace_steps", "x").ok());
+  EXPECT_TRUE(With("trace_steps", "").ok());
+}
+
 TEST(ShardSettingsTest, ReadsAllOfThem) {
   const auto read = ReadShardSettings(Good());
   ASSERT_TRUE(read.ok()) << read.status();

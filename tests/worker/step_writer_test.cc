@@ -91,7 +91,9 @@ TEST_F(StepWriterTest, ALineHasAllFieldsWithPlainNumbers) {
   EXPECT_EQ(ToJsonLine(record),
             "{\"step\":7,\"epoch\":0,\"loss\":\"NaN\",\"samples\":0,\"global_samples\":0,"
             "\"step_s\":0.5,\"data_s\":0,\"forward_s\":0,\"backward_s\":0,\"hidden_comm_s\":0,"
-            "\"exposed_comm_s\":0,\"optimizer_s\":0,\"other_s\":\"-Infinity\",\"skipped\":0}\n");
+            "\"exposed_comm_s\":0,\"optimizer_s\":0,\"other_s\":\"-Infinity\",\"skipped\":0,"
+            "\"ready_s\":0,"
+            "\"first_ready_at_ns\":0,\"ready_at_ns\":0}\n");
   StepRecord parsed;
   EXPECT_TRUE(google::protobuf::util::JsonStringToMessage(ToJsonLine(record), &parsed).ok());
 }

@@ -116,10 +116,11 @@ TEST(TrainerTest, RecordsAddUp) {
                 record.data_s() + record.forward_s() + record.backward_s() +
                     record.exposed_comm_s() + record.optimizer_s() + record.other_s(),
                 1e-12);
-    // The clock ticks once a call: two ranks with one interval each.
+    // The clock ticks once a call: two ranks with one interval each; in the backward pass of each
+    // it is read once more, when the first bucket goes.
     EXPECT_NEAR(record.data_s(), 0.002, 1e-12);
     EXPECT_NEAR(record.forward_s(), 0.002, 1e-12);
-    EXPECT_NEAR(record.backward_s(), 0.002, 1e-12);
+    EXPECT_NEAR(record.backward_s(), 0.004, 1e-12);
   }
   EXPECT_EQ(run.records[2].step(), 3);
   EXPECT_EQ(run.trainer->step(), 3);
@@ -254,6 +255,96 @@ TEST(TrainerTest, TheRecordHoldsWhatTheSynchronizerSays) {
               record.data_s() + record.forward_s() + record.backward_s() + record.exposed_comm_s() +
                   record.optimizer_s() + record.other_s(),
               1e-12);
+}
+
+TEST(TrainerTest, SaysWhenTheRankWasReady) {
+  LocalRun run(1, 3, 3, 2);
+  RecordingSynchronizer synchronizer;
+  ASSERT_TRUE(run.trainer->Start(&synchronizer).ok());
+  std::vector<StepRecord> records;
+  const auto keep = [&](const StepRecord& record) {
+    records.push_back(record);
+    return absl::OkStatus();
+  };
+  ASSERT_TRUE(run.trainer->Run(keep).ok());
+  ASSERT_EQ(records.size(), 2u);
+  // The clock is read at the start, around data, forward and backward (4 times, and once in it),
+  // when all is submitted, and at the end.
+  EXPECT_EQ(records[0].first_ready_at_ns(), 4'000'000);
+  EXPECT_EQ(records[0].ready_at_ns(), 6'000'000);
+  EXPECT_NEAR(records[0].ready_s(), 0.006, 1e-12);
+  EXPECT_NEAR(records[0].step_s(), 0.007, 1e-12);
+  EXPECT_EQ(records[1].ready_at_ns(), 14'000'000);
+  EXPECT_FALSE(records[0].has_wait_slowest_s());
+}
+
+// A trainer of one rank, and what the rank's player is told beside the usual.
+std::vector<StepRecord> RecordsWith(const std::function<void(RankPlayer::Config*)>& adjust) {
+  const auto dataset = MakeLinearDataset(6);
+  LinearModel model(kLinearPixels);
+  const BucketPlan plan = *BucketPlan::Create(model.Parameters(), 4, 4);
+  Trainer::Config config;
+  config.player.global_batch_size = 3;
+  int64_t ticks = 0;
+  config.player.clock = [&ticks] { return absl::Milliseconds(ticks++); };
+  config.hosted_ranks = {0};
+  config.steps = 3;
+  adjust(&config.player);
+  const auto trainer = *Trainer::Create(config, dataset.get(), &plan, {&model});
+  RecordingSynchronizer synchronizer;
+  EXPECT_TRUE(trainer->Start(&synchronizer).ok());
+  std::vector<StepRecord> records;
+  const auto keep = [&](const StepRecord& record) {
+    records.push_back(record);
+    return absl::OkStatus();
+  };
+  EXPECT_TRUE(trainer->Run(keep).ok());
+  return records;
+}
+
+TEST(TrainerTest, AStragglersDelayIsItsOwnWork) {
+  std::vector<std::pair<int64_t, int>> calls;
+  int64_t ticks = 0;
+  const auto records = RecordsWith([&](RankPlayer::Config* player) {
+    player->clock = [&ticks] { return absl::Milliseconds(ticks++); };
+    player->straggle = [&](int64_t step, int rank) {
+      calls.emplace_back(step, rank);
+      if (step == 2) ticks += 50;
+    };
+  });
+  EXPECT_EQ(calls, (std::vector<std::pair<int64_t, int>>{{1, 0}, {2, 0}, {3, 0}}));
+  EXPECT_NEAR(records[0].forward_s(), 0.001, 1e-12);
+  EXPECT_NEAR(records[1].forward_s(), 0.051, 1e-12);
+  EXPECT_NEAR(records[1].ready_s() - records[0].ready_s(), 0.050, 1e-12);
+}
+
+TEST(TrainerTest, TracesTheStepsOfTheWindow) {
+  TraceBuffer buffer({2, 2}, 100);
+  RecordsWith([&](RankPlayer::Config* player) { player->trace = &buffer; });
+  ProcessTrace trace;
+  buffer.AppendTo(&trace);
+  std::map<TraceKind, int> count;
+  std::map<TraceKind, double> length_ms;
+  for (const TraceSpan& span : trace.spans()) {
+    EXPECT_EQ(span.step(), 2);
+    EXPECT_EQ(span.peer(), 0);
+    ++count[span.kind()];
+    length_ms[span.kind()] = static_cast<double>(span.end_ns() - span.begin_ns()) / 1e6;
+  }
+  // Two buckets.
+  EXPECT_EQ(count, (std::map<TraceKind, int>{{TRACE_STEP, 1},
+                                             {TRACE_DATA, 1},
+                                             {TRACE_FORWARD, 1},
+                                             {TRACE_BACKWARD, 1},
+                                             {TRACE_WAIT, 1},
+                                             {TRACE_OPTIMIZER, 1},
+                                             {TRACE_READY, 2},
+                                             {TRACE_SUBMIT, 2}}));
+  EXPECT_EQ(length_ms[TRACE_STEP], 7);
+  EXPECT_EQ(length_ms[TRACE_DATA], 1);
+  EXPECT_EQ(length_ms[TRACE_BACKWARD], 2);
+  EXPECT_EQ(length_ms[TRACE_WAIT], 1);  // as the synchronizer says
+  EXPECT_EQ(length_ms[TRACE_OPTIMIZER], 2);
 }
 
 TEST(TrainerTest, GradientsLieWhereTheyAreWanted) {

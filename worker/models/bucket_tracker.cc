@@ -22,10 +22,12 @@ std::vector<int> CountPerBucket(const BucketPlan& plan) {
 
 }  // namespace
 
-BucketTracker::BucketTracker(const BucketPlan& plan, std::function<void(int bucket)> emit)
+BucketTracker::BucketTracker(const BucketPlan& plan, std::function<void(int bucket)> emit,
+                             std::function<void(int bucket)> full)
     : bucket_of_parameter_(BucketOfParameter(plan)),
       parameters_in_bucket_(CountPerBucket(plan)),
       emit_(std::move(emit)),
+      full_(std::move(full)),
       missing_(parameters_in_bucket_),
       ready_(bucket_of_parameter_.size(), 0) {}
 
@@ -38,7 +40,8 @@ void BucketTracker::Reset() {
 void BucketTracker::ParameterReady(int parameter) {
   RINGSIDE_CHECK(!ready_[parameter]);
   ready_[parameter] = 1;
-  --missing_[bucket_of_parameter_[parameter]];
+  const int bucket = bucket_of_parameter_[parameter];
+  if (--missing_[bucket] == 0 && full_ != nullptr) full_(bucket);
   while (next_ < static_cast<int>(missing_.size()) && missing_[next_] == 0) emit_(next_++);
 }
 

@@ -14,8 +14,10 @@ namespace ringside {
 
 class BucketTracker {
  public:
-  // `emit` is called with the index of each bucket once a step, in ascending order.
-  BucketTracker(const BucketPlan& plan, std::function<void(int bucket)> emit);
+  // `emit` is called with the index of each bucket once a step, in ascending order; `full`, if
+  // there is one, as soon as a bucket is full, whatever its predecessors are.
+  BucketTracker(const BucketPlan& plan, std::function<void(int bucket)> emit,
+                std::function<void(int bucket)> full = nullptr);
 
   // Begins a step: no parameter is ready.
   void Reset();
@@ -29,6 +31,7 @@ class BucketTracker {
   const std::vector<int> bucket_of_parameter_;
   const std::vector<int> parameters_in_bucket_;
   const std::function<void(int)> emit_;
+  const std::function<void(int)> full_;
 
   std::vector<int> missing_;  // parameters of each bucket that are not ready
   std::vector<char> ready_;   // by parameter

@@ -39,6 +39,7 @@ AllReduceSummer::AllReduceSummer(Config config)
       plan_(std::move(config.plan)),
       bucket_timeout_(config.step_timeout + kGrace),
       expected_traffic_(std::move(config.expected_traffic)),
+      trace_(config.trace),
       sums_(std::move(config.sums)),
       reducer_(std::move(config.reducer)),
       lent_(plan_.size()),
@@ -149,7 +150,7 @@ void AllReduceSummer::Communicate() {
     }
     const ElementRange range = plan_.bucket(static_cast<int>(id.bucket));
     const absl::Status status =
-        reducer_->Sum(id, gradients, sums_->span().subspan(range.begin, range.length));
+        Sum(id, gradients, sums_->span().subspan(range.begin, range.length));
     MutexLock lock(&mutex_);
     summing_ = false;
     if (status.ok()) {
@@ -160,6 +161,13 @@ void AllReduceSummer::Communicate() {
     }
     changed_.NotifyAll();
   }
+}
+
+absl::Status AllReduceSummer::Sum(CollectiveId id, absl::Span<const float> gradients,
+                                  absl::Span<float> sums) {
+  const TraceScope traced(trace_, TRACE_SUM, static_cast<int64_t>(id.step),
+                          static_cast<int>(id.bucket), group_.rank());
+  return reducer_->Sum(id, gradients, sums);
 }
 
 void AllReduceSummer::StopThread() {

@@ -17,6 +17,7 @@
 #include "common/bucket_plan.h"
 #include "common/group.h"
 #include "common/mutex.h"
+#include "common/trace/trace_buffer.h"
 #include "worker/synchronizers/communication_clock.h"
 #include "worker/synchronizers/gradient_summer.h"
 
@@ -39,6 +40,7 @@ class AllReduceSummer final : public GradientSummer {
     // By formula, for so many sums of the whole plan; for the ring, RingTraffic of
     // allreduce/ring_traffic.h.
     std::function<TrafficCounters(int64_t exchanges)> expected_traffic;
+    TraceBuffer* trace = nullptr;  // borrowed; null: nothing is traced
   };
 
   // INVALID_ARGUMENT: no reducer, no formula, an arena that is missing or has another length than
@@ -67,6 +69,7 @@ class AllReduceSummer final : public GradientSummer {
 
   absl::Status WaitForSums(int64_t step) ABSL_LOCKS_EXCLUDED(mutex_);
   void Communicate() ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status Sum(CollectiveId id, absl::Span<const float> gradients, absl::Span<float> sums);
   void StopThread() ABSL_LOCKS_EXCLUDED(mutex_);
   void Fail(absl::Status status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -75,6 +78,7 @@ class AllReduceSummer final : public GradientSummer {
   const BucketPlan plan_;
   const absl::Duration bucket_timeout_;
   const std::function<TrafficCounters(int64_t exchanges)> expected_traffic_;
+  TraceBuffer* const trace_;
   // Written by the thread, between the Submit of a bucket and its place in summed_. Outlives the
   // reducer.
   const std::unique_ptr<Arena> sums_;

@@ -67,6 +67,7 @@ absl::Status PsExchange::Connect(const std::vector<ShardAddress>& shards, uint32
   config.tuning = config_.tuning;
   if (config_.gradients != nullptr) config.arenas = {config_.gradients};
   config.recovery = recovery;
+  config.trace = config_.trace;
   config.timeout = config_.connect_timeout;
   {
     MutexLock lock(&mutex_);
@@ -256,6 +257,8 @@ absl::Status PsExchange::TakeFrame(int shard, const ReceivedFrame& frame) {
 }
 
 absl::Status PsExchange::TakeResult(int shard, const ReceivedFrame& frame) {
+  const TraceScope traced(config_.trace, TRACE_RESULT, static_cast<int64_t>(frame.header.step),
+                          static_cast<int>(frame.header.bucket), shard);
   ElementRange place;
   {
     MutexLock lock(&mutex_);

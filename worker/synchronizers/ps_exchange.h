@@ -35,6 +35,7 @@
 #include "common/mutex.h"
 #include "common/network/endpoint.h"
 #include "common/ps_policy.h"
+#include "common/trace/trace_buffer.h"
 #include "common/traffic.h"
 #include "common/unit_table.h"
 #include "worker/synchronizers/communication_clock.h"
@@ -66,6 +67,7 @@ class PsExchange final : private ShardLinks::Listener {
     // How long the others may take to end their training after this worker has.
     absl::Duration finish_timeout = absl::Seconds(60);
     std::shared_ptr<ShardRecovery> recovery = nullptr;  // null: a lost shard is the end
+    TraceBuffer* trace = nullptr;  // gets what travels; borrowed; null: nothing does
   };
 
   // Blocks until every shard has admitted this worker. INVALID_ARGUMENT: see ShardLayout::Validate;

@@ -63,7 +63,7 @@ ShardLinks::ShardLinks(Config config, const std::vector<ShardLink>& links, Share
     streams_.push_back(std::make_unique<ShardStream>(
         ShardStream::Config{static_cast<int>(shard), links[shard], &shared_, config_.tuning,
                             config_.token, config_.group.rank(), config_.group.generation,
-                            config_.plan_hash, config_.recovery},
+                            config_.plan_hash, config_.recovery, config_.trace},
         lent_.get(), self));
   }
   for (const auto& stream : streams_) stream->Start();

@@ -23,6 +23,7 @@
 #include "common/network/grpc_tuning.h"
 #include "common/network/lent_slices.h"
 #include "common/shared_memory/shared_arenas.h"
+#include "common/trace/trace_buffer.h"
 #include "common/traffic.h"
 #include "worker/synchronizers/shard_link.h"
 #include "worker/synchronizers/shard_stream.h"
@@ -51,6 +52,7 @@ class ShardLinks final : private ShardStream::Listener {
     // Where what is sent may lie, so that shards of this host can read it there. Outlives the
     // object.
     std::vector<const Arena*> arenas = {};
+    TraceBuffer* trace = nullptr;                // ShardStream::Config
     uint32_t recovery = 0;                       // how often a lost shard was replaced before
     absl::Duration timeout = absl::Seconds(60);  // until all are connected, from Start on
   };

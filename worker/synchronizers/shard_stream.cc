@@ -15,6 +15,7 @@ ShardStream::ShardStream(const Config& config, LentSlices* lent, Listener* liste
       own_(config.link.memory != nullptr ? config.own : nullptr),
       lent_(lent),
       listener_(listener),
+      trace_(config.trace),
       channel_(CreateGrpcChannel(config.link.target, config.tuning)),
       stub_(std::make_unique<grpc::GenericStub>(channel_)) {
   context_->set_wait_for_ready(true);
@@ -56,7 +57,26 @@ void ShardStream::Enqueue(const Frame& frame) {
 void ShardStream::StartNextWrite() {
   writing_now_ = true;
   writing_ = outgoing_.NextMessage();
+  if (trace_ != nullptr) write_began_ns_ = TraceBuffer::Now();
   StartWrite(&writing_);
+}
+
+void ShardStream::TraceWrite() {
+  const int64_t now = TraceBuffer::Now();
+  const FrameHeader* last = nullptr;
+  // Frames of a bucket lie next to each other.
+  for (size_t i = 0; i < outgoing_.being_written(); ++i) {
+    const FrameHeader& header = outgoing_.header_being_written(i);
+    const bool another =
+        last == nullptr || header.bucket != last->bucket || header.step != last->step;
+    last = &header;
+    if (header.kind != FrameKind::kPush || !another) continue;
+    const auto step = static_cast<int64_t>(header.step);
+    TraceBuffer* const trace = TraceBuffer::If(trace_, step);
+    if (trace == nullptr) continue;
+    trace->Record(
+        {TRACE_PUSH, step, static_cast<int>(header.bucket), shard_, write_began_ns_, now});
+  }
 }
 
 void ShardStream::EndWrites() {
@@ -70,6 +90,7 @@ void ShardStream::OnWriteDone(bool ok) {
   MutexLock lock(&mutex_);
   writing_now_ = false;
   writing_.Clear();
+  if (trace_ != nullptr) TraceWrite();
   outgoing_.Written();
   if (!ok || broken_) {
     outgoing_.Clear();

@@ -24,6 +24,7 @@
 #include "common/network/lent_slices.h"
 #include "common/shared_memory/peer_memory.h"
 #include "common/shared_memory/shared_arenas.h"
+#include "common/trace/trace_buffer.h"
 #include "common/traffic.h"
 #include "worker/synchronizers/shard_link.h"
 
@@ -53,6 +54,7 @@ class ShardStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc:
     uint32_t generation = 0;
     std::string plan_hash;
     uint32_t recovery = 0;
+    TraceBuffer* trace = nullptr;  // gets each write of pushes; borrowed; null: nothing does
   };
 
   // A frame that is to be sent. `payload` must stay as it is until the shard has answered or the
@@ -88,6 +90,8 @@ class ShardStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc:
   // Gives up with `why`, which OnShardEnded will tell.
   void CancelFor(absl::Status why);
   void StartNextWrite() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The write that has just ended.
+  void TraceWrite() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   // Constant after construction.
   const int shard_;
@@ -95,6 +99,7 @@ class ShardStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc:
   const SharedArenas* const own_;                   // null: nothing is shared
   LentSlices* const lent_;
   Listener* const listener_;
+  TraceBuffer* const trace_;
 
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<grpc::GenericStub> stub_;
@@ -108,6 +113,7 @@ class ShardStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc:
   mutable Mutex mutex_;
   FrameQueue outgoing_ ABSL_GUARDED_BY(mutex_);
   bool writing_now_ ABSL_GUARDED_BY(mutex_) = false;
+  int64_t write_began_ns_ ABSL_GUARDED_BY(mutex_) = 0;  // where it is traced
   bool end_writes_ ABSL_GUARDED_BY(mutex_) = false;
   // Why this side gave up: somebody else answered, or sent what is no frame.
   absl::Status fault_ ABSL_GUARDED_BY(mutex_);

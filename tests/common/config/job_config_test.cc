@@ -58,6 +58,26 @@ TEST(JobConfigTest, EveryErrorNamesFlagValueAndWhatIsAllowed) {
   EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.optimizer.name = "lion"; }), HasSubstr("lion"));
 }
 
+TEST(JobConfigTest, StepsAreTracedAndRanksMadeSlow) {
+  JobConfig config = Valid();
+  EXPECT_TRUE(config.trace_window().empty());
+  config.trace_steps = "3:5";
+  config.workers = 2;
+  config.stragglers = "1:50ms,0:1s@2:3";
+  ASSERT_TRUE(config.Validate().ok()) << config.Validate();
+  EXPECT_EQ(config.trace_window().from, 3);
+  EXPECT_EQ(config.trace_window().to, 5);
+  EXPECT_EQ(config.SharedSettings()["trace_steps"], "3:5");
+  EXPECT_EQ(config.SharedSettings()["stragglers"], "1:50ms,0:1s@2:3");
+  EXPECT_EQ(config.ResumeSettings().count("stragglers"), 0u);  // no bit depends on them
+  EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.trace_steps = "5:3"; }),
+              HasSubstr("--trace_steps=5:3: steps 5 to 3"));
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.trace_steps = "1:1001"; }),
+            "--trace_steps=1:1001: 1001 steps; must be at most 1000");
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.workers = 2, c.stragglers = "2:1ms"; }),
+            "--stragglers=2:1ms: there is no rank 2; must be from 0 to 1");
+}
+
 TEST(JobConfigTest, EveryModelHasDataWhenNoneIsTold) {
   JobConfig config = Valid();
   config.model = "lenet";

@@ -15,6 +15,7 @@
 #include "common/coordinator/coordinator_client.h"
 #include "common/coordinator/coordinator_server.h"
 #include "common/coordinator/member_list.h"
+#include "common/coordinator/monotonic_clock.h"
 #include "common/mutex.h"
 #include "common/network/grpc_server.h"
 #include "common/suspects.h"
@@ -53,6 +54,23 @@ TEST(CoordinatorClusterTest, WorkersAndShardsJoin) {
   EXPECT_EQ(sessions.size(), 5u);
   EXPECT_EQ(server->Members().size(), 5u);
   EXPECT_FALSE(server->verdict().has_value());
+}
+
+TEST(CoordinatorClusterTest, MembersReadTheClock) {
+  const auto server = StartServer(ServerConfig());
+  const Clients clients = JoinAll(*server, 1, 1);
+  for (const auto& client : clients) {
+    const int64_t before = absl::ToUnixNanos(MonotonicNow());
+    const absl::StatusOr<ClockReading> reading = client->ReadClock(8);
+    ASSERT_TRUE(reading.ok()) << reading.status();
+    // Both read the clock of this machine.
+    EXPECT_EQ(reading->offset_ns(), 0);
+    EXPECT_EQ(reading->error_ns(), 0);
+    EXPECT_GT(reading->at_ns(), before);
+    EXPECT_LT(reading->at_ns(), absl::ToUnixNanos(MonotonicNow()));
+  }
+  ASSERT_TRUE(clients[0]->Leave().ok());
+  EXPECT_EQ(clients[0]->ReadClock(1).status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
 TEST(CoordinatorClusterTest, RefusalsNameTheCauseAndDisturbNobody) {

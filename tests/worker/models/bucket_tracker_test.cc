@@ -43,6 +43,21 @@ TEST_F(BucketTrackerTest, AFullBucketWaitsForItsPredecessors) {
   EXPECT_EQ(emitted_, (std::vector<int>{0, 1, 2}));
 }
 
+TEST_F(BucketTrackerTest, SaysWhenABucketIsFullWhateverItsPredecessors) {
+  std::vector<int> full;
+  BucketTracker tracker(
+      ThreeBuckets(), [this](int bucket) { emitted_.push_back(bucket); },
+      [&full](int bucket) { full.push_back(bucket); });
+  tracker.ParameterReady(0);
+  tracker.ParameterReady(2);
+  EXPECT_EQ(full, std::vector<int>{2});
+  tracker.ParameterReady(1);
+  EXPECT_EQ(full, (std::vector<int>{2, 1}));
+  EXPECT_TRUE(emitted_.empty());
+  tracker.Flush();
+  EXPECT_EQ(full.size(), 2u);
+}
+
 TEST_F(BucketTrackerTest, FlushEmitsTheRestInOrder) {
   tracker_.ParameterReady(3);
   tracker_.ParameterReady(0);

@@ -56,6 +56,35 @@ std::unique_ptr<AllReduceSummer> Summer(int ranks, int rank, std::unique_ptr<All
   return *std::move(summer);
 }
 
+TEST(AllReduceSummerTest, TracesTheSumsOfTheWindow) {
+  TraceBuffer buffer({2, 2}, 100);
+  auto reducers = MakeRingReducers(1, kSegmentBytes);
+  ASSERT_TRUE(reducers.ok()) << reducers.status();
+  AllReduceSummer::Config config{Group::World(1, 0, 3), Plan(), std::move((*reducers)[0]),
+                                 MakeArena(Plan().total_elements())};
+  config.expected_traffic = [](int64_t) { return TrafficCounters(); };
+  config.trace = &buffer;
+  const auto summer = AllReduceSummer::Create(std::move(config));
+  ASSERT_TRUE(summer.ok()) << summer.status();
+  const std::vector<float> gradients(Plan().total_elements(), 1);
+  for (int64_t step = 1; step <= 3; ++step) {
+    for (int bucket = 0; bucket < Plan().size(); ++bucket) {
+      const ElementRange range = Plan().bucket(bucket);
+      (*summer)->Submit(
+          {step, 0, bucket, absl::MakeConstSpan(gradients).subspan(range.begin, range.length), 1});
+    }
+    ASSERT_TRUE((*summer)->Finish(step).ok());
+  }
+  ProcessTrace trace;
+  buffer.AppendTo(&trace);
+  ASSERT_EQ(trace.spans_size(), Plan().size());
+  for (int bucket = 0; bucket < trace.spans_size(); ++bucket) {
+    EXPECT_EQ(trace.spans(bucket).kind(), TRACE_SUM);
+    EXPECT_EQ(trace.spans(bucket).step(), 2);
+    EXPECT_EQ(trace.spans(bucket).bucket(), bucket);
+  }
+}
+
 std::vector<std::unique_ptr<AllReduceSummer>> RingSummers(int ranks) {
   auto reducers = MakeRingReducers(ranks, kSegmentBytes);
   EXPECT_TRUE(reducers.ok()) << reducers.status();

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -88,6 +89,38 @@ TEST_P(PsLinkTest, GivesTheLawfulBitsForFramesOfFullSize) {
 
 INSTANTIATE_TEST_SUITE_P(Links, PsLinkTest, ::testing::Values("grpc_tcp", "grpc_uds", "shm"),
                          [](const auto& info) { return info.param; });
+
+TEST_P(PsLinkTest, TracesWhatTravelsInTheWindow) {
+  const BucketPlan plan = PlanWithBuckets({97, 3, 200});
+  PsCluster cluster(Options(plan, {1, 2, 64}));
+  TraceBuffer buffer({2, 2}, 1000);
+  PsSummer::Config config = cluster.WorkerConfig(0);
+  config.trace = &buffer;
+  {
+    const auto summer = PsSummer::Create(config);
+    ASSERT_TRUE(summer.ok()) << summer.status();
+    Train(summer->get(), plan, 1, 0, 4, cluster.gradients(0).span());
+  }
+  ProcessTrace trace;
+  buffer.AppendTo(&trace);
+  std::map<std::pair<int, int>, int> results;  // units that came back, by bucket and shard
+  std::map<std::pair<int, int>, int64_t> pushed;
+  for (const TraceSpan& span : trace.spans()) {
+    EXPECT_EQ(span.step(), 2);
+    EXPECT_LE(span.begin_ns(), span.end_ns());
+    const std::pair<int, int> place(span.bucket(), span.peer());
+    if (span.kind() == TRACE_RESULT) ++results[place];
+    if (span.kind() == TRACE_PUSH) pushed.emplace(place, span.begin_ns());
+  }
+  for (int shard = 0; shard < 2; ++shard) {
+    const UnitTable table(plan, {1, 2, 64}, shard);
+    for (int bucket = 0; bucket < plan.size(); ++bucket) {
+      const int units = table.first_of_bucket(bucket + 1) - table.first_of_bucket(bucket);
+      EXPECT_EQ((results[{bucket, shard}]), units);
+      EXPECT_EQ((pushed.count({bucket, shard})), units > 0 ? 1u : 0u);
+    }
+  }
+}
 
 TEST(PsSummerTest, SmallFramesOverSharedMemoryAreManyAMessage) {
   PsCluster::Options options{PlanWithBuckets({4000}), {2, 1, 4}};
