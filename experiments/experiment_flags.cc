@@ -57,6 +57,8 @@ const std::vector<Restriction>& Restrictions() {
       {"coordinator", {"coordinator"}, "a launched job has a coordinator of its own"},
       {"token", {"coordinator"}, "a launched job has a token of its own"},
       {"metrics_port", {"run", "compare"}, ""},
+      {"network", {"run", "compare"}, "it is for jobs that are launched on one machine"},
+      {"placement", {"run", "compare"}, "it is for jobs that are launched on one machine"},
   };
   return *restrictions;
 }

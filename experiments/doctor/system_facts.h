@@ -32,8 +32,7 @@ struct SystemFacts {
   std::string binary_dir;
   std::vector<std::string> missing_binaries;  // of ours
   bool gnuplot = false;
-  bool network_namespaces = false;
-  std::string network_namespaces_error;
+  absl::Status network_emulation;  // whether --network can be had
   std::string data_dir;
   bool data_dir_exists = false;
   bool data_dir_given = false;  // by flag

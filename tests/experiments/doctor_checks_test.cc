@@ -23,7 +23,6 @@ SystemFacts Healthy() {
   facts.free_ports = 1;
   facts.binary_dir = "bin";
   facts.gnuplot = true;
-  facts.network_namespaces = true;
   facts.data_dir = "data/mnist10k";
   facts.data_dir_exists = true;
   facts.versions = {{"gRPC", "1.51.1"}, {"Protobuf", "3.21.12"}};
@@ -56,10 +55,10 @@ TEST(DoctorChecksTest, WhatMakesJobsSlowIsAWarningWithAMend) {
   facts.congestion_control = "bbr";
   facts.open_files = 256;
   facts.gnuplot = false;
-  facts.network_namespaces = false;
+  facts.network_emulation = absl::PermissionDeniedError("needs root");
   facts.data_dir_exists = false;
   for (const char* subject : {"cores", "memory", "BLAS", "huge pages", "/dev/shm", "TCP",
-                              "open files", "gnuplot", "namespaces", "data"}) {
+                              "open files", "gnuplot", "--network", "data"}) {
     EXPECT_EQ(Of(facts, subject).health, Health::kWarn) << subject;
     EXPECT_NE(Of(facts, subject).remedy, "") << subject;
   }
