@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -24,11 +25,12 @@ struct ExecPlan {
   const char* binary;
   char* const* argv;
   char* const* environment;
-  int null_fd;
+  int input_fd;
   int log_fd;
   int error_fd;  // closed by a successful exec; gets errno otherwise
   pid_t group;
   pid_t parent;
+  int network_namespace_fd;  // -1: none to enter
 };
 
 class UniqueFd {
@@ -60,6 +62,8 @@ class UniqueFd {
   // The parent may have ended before prctl took effect: then nobody would ever signal us.
   if (getppid() != plan.parent) _exit(127);
   if (setpgid(0, plan.group) != 0) FailInChild(plan.error_fd);
+  if (plan.network_namespace_fd >= 0 && setns(plan.network_namespace_fd, CLONE_NEWNET) != 0)
+    FailInChild(plan.error_fd);
   for (int signal : {SIGINT, SIGTERM, SIGPIPE, SIGCHLD, SIGQUIT}) {
     struct sigaction action = {};
     action.sa_handler = SIG_DFL;
@@ -68,7 +72,7 @@ class UniqueFd {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  if (dup2(plan.null_fd, STDIN_FILENO) < 0 || dup2(plan.log_fd, STDOUT_FILENO) < 0 ||
+  if (dup2(plan.input_fd, STDIN_FILENO) < 0 || dup2(plan.log_fd, STDOUT_FILENO) < 0 ||
       dup2(plan.log_fd, STDERR_FILENO) < 0) {
     FailInChild(plan.error_fd);
   }
@@ -111,9 +115,15 @@ absl::StatusOr<ChildProcess> ChildProcess::Spawn(const Config& config) {
   if (pipe2(pipe_fds, O_CLOEXEC) != 0) return SpawnError(config.binary, errno);
   UniqueFd error_reader(pipe_fds[0]);
   UniqueFd error_writer(pipe_fds[1]);
-  const ExecPlan plan = {config.binary.c_str(), argv.data(),  environment.data(),
-                         null_fd.get(),         log_fd.get(), error_writer.get(),
-                         config.group,          getpid()};
+  const ExecPlan plan = {config.binary.c_str(),
+                         argv.data(),
+                         environment.data(),
+                         config.input_fd >= 0 ? config.input_fd : null_fd.get(),
+                         log_fd.get(),
+                         error_writer.get(),
+                         config.group,
+                         getpid(),
+                         config.network_namespace_fd};
 
   const pid_t pid = fork();
   if (pid < 0) return SpawnError(config.binary, errno);

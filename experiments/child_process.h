@@ -25,9 +25,12 @@ class ChildProcess {
     std::vector<std::string> environment;  // "NAME=value", all of it
     std::string log_path;                  // gets standard output and error; truncated
     pid_t group = 0;  // process group to enter; 0: a new one that the child leads
+    // Both are lent until Spawn returns.
+    int input_fd = -1;              // standard input; -1: /dev/null
+    int network_namespace_fd = -1;  // where the child runs; -1: where this process does
   };
 
-  // The child gets standard input from /dev/null, no other descriptor of ours, an empty signal mask
+  // The child gets no other descriptor of ours than those below, an empty signal mask
   // and default dispositions, and SIGKILL when this process ends however it ends. NOT_FOUND: the
   // binary is missing; PERMISSION_DENIED: the log cannot be written; INTERNAL: the kernel refuses,
   // with its reason.

@@ -82,6 +82,8 @@ const std::vector<Restriction>& Restrictions() {
       {"parameters", {"predict"}, ""},
       {"compute", {"predict"}, ""},
       {"metrics_port", {"run", "compare", "sweep"}, ""},
+      {"network", {"run", "compare"}, "it is for jobs that are launched on one machine"},
+      {"placement", {"run", "compare"}, "it is for jobs that are launched on one machine"},
   };
   return *restrictions;
 }

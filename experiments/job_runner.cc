@@ -6,12 +6,17 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/config/job_flags.h"
 #include "common/logging.h"
+#include "common/status_macros.h"
+#include "experiments/network/job_network.h"
+#include "experiments/report/text_file.h"
+#include "experiments/signal_wait.h"
 
 namespace ringside {
 namespace {
@@ -23,14 +28,53 @@ FinishedJob Failed(const absl::Status& status, int launcher_status) {
   return finished;
 }
 
+absl::Status RefuseAddresses(const NetworkOptions& network, const JobConfig& job) {
+  for (const auto& [flag, value] :
+       {std::pair("interface", &network.interface), std::pair("listen", &network.listen),
+        std::pair("advertise", &network.advertise)}) {
+    if (value->empty()) continue;
+    return absl::InvalidArgumentError(absl::StrCat("--", flag, "=", *value,
+                                                   ": must be empty with --network=", job.network,
+                                                   ", whose hosts have addresses of their own"));
+  }
+  return absl::OkStatus();
+}
+
+// Null where the job's network is not emulated.
+absl::StatusOr<std::unique_ptr<JobNetwork>> MakeNetwork(const NetworkOptions& options,
+                                                        const JobConfig& job) {
+  if (job.network_hosts() > 0) RINGSIDE_RETURN_IF_ERROR(RefuseAddresses(options, job));
+  return JobNetwork::Create(job, EndOfJobIsAsked);
+}
+
+// What only the launcher knows goes where the rest is.
+absl::Status AddNetwork(const JobNetwork& network, const std::string& out, RunResult* result) {
+  *result->mutable_network() = network.report();
+  if (network.refused_frames() > 0) {
+    LogWarning(absl::StrCat("the emulated network has lost ", network.refused_frames(),
+                            " frames, which had to be sent again"));
+  }
+  google::protobuf::util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  options.always_print_primitive_fields = true;
+  options.add_whitespace = true;
+  std::string json;
+  const auto converted = google::protobuf::util::MessageToJsonString(*result, &json, options);
+  if (!converted.ok()) return absl::InternalError(std::string(converted.message()));
+  return WriteTextFile(absl::StrCat(out, "/results.json"), json);
+}
+
 std::string LogFolder(const std::string& out) { return absl::StrCat(out, "/logs"); }
 
 }  // namespace
 
 FinishedJob RunJob(const CommandContext& context, const NetworkOptions& network,
                    const JobConfig& job, const std::string& title, LiveTitle live_title) {
+  const absl::StatusOr<std::unique_ptr<JobNetwork>> emulated = MakeNetwork(network, job);
+  if (!emulated.ok()) return Failed(emulated.status(), 2);
   Launcher::Config config;
   config.job = job;
+  config.emulated = emulated->get();
   config.network = network;
   config.binary_dir = context.binary_dir;
   config.log_dir = LogFolder(job.out);
@@ -56,6 +100,10 @@ FinishedJob RunJob(const CommandContext& context, const NetworkOptions& network,
     return Failed(absl::InternalError(
                       absl::StrCat("all processes ended well, but ", result.status().message())),
                   1);
+  }
+  if (*emulated != nullptr) {
+    const absl::Status added = AddNetwork(**emulated, job.out, &*result);
+    if (!added.ok()) return Failed(added, 1);
   }
   result->mutable_command()->Assign(context.argv.begin(), context.argv.end());
   finished.result = *std::move(result);

@@ -17,6 +17,7 @@
 #include "common/suspects.h"
 #include "experiments/child_environment.h"
 #include "experiments/log_tail.h"
+#include "experiments/network/network_commands.h"
 #include "experiments/signal_wait.h"
 
 namespace ringside {
@@ -91,8 +92,13 @@ Launcher::Launcher(Config config) : config_(std::move(config)) {}
 
 absl::Status Launcher::StartCoordinator() {
   CoordinatorServer::Config config;
-  RINGSIDE_ASSIGN_OR_RETURN(config.bind,
-                            ChooseBindAddress(config_.network, Endpoint{"127.0.0.1", 0}));
+  if (config_.emulated == nullptr) {
+    RINGSIDE_ASSIGN_OR_RETURN(config.bind,
+                              ChooseBindAddress(config_.network, Endpoint{"127.0.0.1", 0}));
+  } else {
+    config.bind.listen_host = config.bind.advertise_host = HubAddress();
+    RINGSIDE_ASSIGN_OR_RETURN(config.bind.ports, ParsePortRange(config_.network.port_range));
+  }
   config.token = token_;
   config.world_size = config_.job.worker_processes();
   config.num_shards = config_.job.shards();
@@ -103,8 +109,11 @@ absl::Status Launcher::StartCoordinator() {
     MutexLock lock(&mutex_);
     announcement_ = text;
   };
-  RINGSIDE_ASSIGN_OR_RETURN(coordinator_, CoordinatorServer::Start(std::move(config)));
-  return absl::OkStatus();
+  const auto start = [this, &config]() -> absl::Status {
+    RINGSIDE_ASSIGN_OR_RETURN(coordinator_, CoordinatorServer::Start(std::move(config)));
+    return absl::OkStatus();
+  };
+  return config_.emulated == nullptr ? start() : config_.emulated->hub().Run(start);
 }
 
 JobOutcome Launcher::Run() {
@@ -157,6 +166,8 @@ absl::StatusOr<ChildProcess> Launcher::SpawnOne(const MemberId& member, int rest
   config.environment = ChildEnvironment(config_.environment, token_, config_.job.threads);
   config.log_path = LogPath(member, restarts);
   config.group = group_;
+  if (config_.emulated != nullptr)
+    config.network_namespace_fd = config_.emulated->NamespaceOf(member).fd();
   return ChildProcess::Spawn(config);
 }
 

@@ -25,6 +25,7 @@
 #include "common/network/bind_address.h"
 #include "experiments/child_process.h"
 #include "experiments/job_supervisor.h"
+#include "experiments/network/job_network.h"
 #include "experiments/progress_line.h"
 
 namespace ringside {
@@ -44,8 +45,11 @@ using LiveTitle = std::function<std::string(absl::Time now)>;
 class Launcher {
  public:
   struct Config {
-    JobConfig job;            // validated
-    NetworkOptions network;   // empty: loopback, any port
+    JobConfig job;           // validated
+    NetworkOptions network;  // empty: loopback, any port
+    // Where processes and coordinator meet, instead of where `network` says, which then may have a
+    // port range alone. Not owned; null: in this process's own network namespace.
+    const JobNetwork* emulated = nullptr;
     std::string binary_dir;   // holds `worker` and `ps_server`
     std::string log_dir;      // exists; gets worker-<rank>.log and shard-<number>.log,
                               // and shard-<number>.restart-<k>.log for its k-th restart

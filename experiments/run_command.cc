@@ -36,6 +36,11 @@ absl::StatusOr<JobConfig> ReadJob(const CommandContext& context) {
     return absl::InvalidArgumentError(absl::StrCat("--trace_steps=", job.trace_steps,
                                                    ": needs --out=DIR, where trace.json is to be"));
   }
+  if (!job.network.empty() && job.network_hosts() == 0) {
+    return absl::InvalidArgumentError(absl::StrCat("--network=", job.network,
+                                                   ": must be empty with --strategy=", job.strategy,
+                                                   ", where one process plays all ranks"));
+  }
   if (job.restart_shards > 0 && !job.uses_servers()) {
     return absl::InvalidArgumentError(absl::StrCat("--restart_shards=", job.restart_shards,
                                                    ": must be 0 with --strategy=", job.strategy,

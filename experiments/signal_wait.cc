@@ -32,6 +32,13 @@ void UnblockJobSignals() {
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
 }
 
+bool EndOfJobIsAsked() {
+  sigset_t pending;
+  if (sigpending(&pending) != 0) return false;
+  return sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
+         sigismember(&pending, SIGHUP) == 1;
+}
+
 int WaitForJobSignal(absl::Duration timeout) {
   const sigset_t signals = JobSignals();
   const timespec limit = absl::ToTimespec(std::max(timeout, absl::ZeroDuration()));

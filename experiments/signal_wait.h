@@ -14,6 +14,10 @@ void BlockJobSignals();
 // In the thread that calls it.
 void UnblockJobSignals();
 
+// One that ends a job (SIGINT, SIGTERM, SIGHUP) is there to be waited for. In a thread that blocks
+// them.
+bool EndOfJobIsAsked();
+
 // Waits for one of those signals and returns its number; 0 when `timeout` is over first.
 int WaitForJobSignal(absl::Duration timeout);
 

@@ -165,6 +165,30 @@ absl::Status CheckCheckpoints(const JobConfig& job) {
   return job.resume.empty() ? absl::OkStatus() : refusal(absl::StrCat("--resume=", job.resume));
 }
 
+// Hosts share neither memory nor Unix sockets, also emulated ones.
+absl::Status CheckNetwork(const JobConfig& job) {
+  RINGSIDE_ASSIGN_OR_RETURN(const NetworkSpec network, ParseNetworkSpec(job.network));
+  RINGSIDE_RETURN_IF_ERROR(RequireKnown("placement", job.placement, {"dedicated", "colocated"}));
+  const std::string flag = absl::StrCat("--network=", job.network);
+  if (!network.empty() && job.strategy == "nccl") {
+    return absl::InvalidArgumentError(
+        absl::StrCat(flag, ": must be empty with --strategy=nccl, which GPUs carry"));
+  }
+  if (job.network_hosts() < 2) return absl::OkStatus();
+  const auto refusal = [&flag](absl::string_view given, absl::string_view allowed) {
+    return absl::InvalidArgumentError(absl::StrCat(given, ": must be ", allowed, " with ", flag,
+                                                   ", whose hosts share no memory"));
+  };
+  if (job.uses_servers()) {
+    if (job.ps_link == "auto" || job.ps_link == "grpc_tcp") return absl::OkStatus();
+    return refusal(absl::StrCat("--ps_link=", job.ps_link), "auto or grpc_tcp");
+  }
+  if (job.ring_link == "shm" || job.ring_link == "uds")
+    return refusal(absl::StrCat("--ring_link=", job.ring_link), "auto, tcp or grpc");
+  if (job.schedule == "direct") return refusal("--schedule=direct", "ring or auto");
+  return absl::OkStatus();
+}
+
 std::string Bool(bool value) { return value ? "true" : "false"; }
 
 // Shortest text that reads back as the same double.
@@ -225,6 +249,7 @@ absl::Status JobConfig::Validate() const {
     return absl::InvalidArgumentError(
         absl::StrCat("--ring_link=", ring_link, ": must be auto or shm with --schedule=direct"));
   }
+  RINGSIDE_RETURN_IF_ERROR(CheckNetwork(*this));
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("first_bucket_bytes", first_bucket_bytes, 4));
   RINGSIDE_RETURN_IF_ERROR(RequireAtLeast("bucket_bytes", bucket_bytes, 4));
   if (frame_bytes < 4 || frame_bytes > kMaxFramePayloadBytes || frame_bytes % 4 != 0) {
@@ -294,6 +319,15 @@ PsPolicy JobConfig::ps_policy() const {
   return policy;
 }
 
+NetworkSpec JobConfig::network_spec() const {
+  return ParseNetworkSpec(network).value_or(NetworkSpec{});
+}
+
+int JobConfig::network_hosts() const {
+  if (network_spec().empty() || is_one_process() || strategy == "nccl") return 0;
+  return placement == "colocated" ? workers : workers + shards();
+}
+
 std::string JobConfig::snapshot_folder() const {
   if (!snapshot_dir.empty() || out.empty()) return snapshot_dir;
   return absl::StrCat(out, "/snapshots");
@@ -339,6 +373,8 @@ std::map<std::string, std::string> JobConfig::SharedSettings() const {
       {"overlap", overlap ? "on" : "off"},
       {"device", device},
       {"congestion_control", congestion_control},
+      {"network", ToString(network_spec())},
+      {"placement", placement},
       {"first_bucket_bytes", absl::StrCat(first_bucket_bytes)},
       {"bucket_bytes", absl::StrCat(bucket_bytes)},
       {"frame_bytes", absl::StrCat(frame_bytes)},

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "common/config/network_spec.h"
 #include "common/learning_rate.h"
 #include "common/network/bind_address.h"
 #include "common/network/grpc_tuning.h"
@@ -40,6 +41,11 @@ struct JobConfig {
   bool overlap = true;              // communication may start before backward has ended
   std::string device = "cpu";       // cpu, cuda:N, cuda:LOCAL_RANK; of nccl alone
   std::string congestion_control;   // of the ring's sockets; empty: the system's default
+  // Of an emulated network between the processes of a launched job; as told: network_spec() is what
+  // to use. Not used where one process plays all ranks. Empty: none.
+  std::string network;
+  std::string placement =
+      "dedicated";  // dedicated, colocated: hosts of the shards, see network_hosts()
   int64_t first_bucket_bytes = 256 << 10;
   int64_t bucket_bytes = 4 << 20;
   int64_t frame_bytes = 1 << 20;      // largest payload of one message, in all strategies
@@ -113,6 +119,11 @@ struct JobConfig {
   bool plays_at_once() const { return strategy == "data_parallel"; }
   // Processes that run workers.
   int worker_processes() const { return is_one_process() ? 1 : workers; }
+  // REQUIRES: validated.
+  NetworkSpec network_spec() const;
+  // Emulated hosts: one for each worker, then, with --placement=dedicated, one for each shard; with
+  // colocated, shard s shares the host of worker s mod workers. 0: the network is not emulated.
+  int network_hosts() const;
   // --dataset or, where none is told, mnist for the models that suit it (a part of it comes with
   // this program) and synthetic for all others, so that every model can be tried at once.
   std::string dataset_name() const;

@@ -63,6 +63,14 @@ ABSL_FLAG(int64_t, segment_bytes, Defaults().segment_bytes,
           "what the ring receives, adds and sends on at a time; at most --frame_bytes count");
 ABSL_FLAG(std::string, congestion_control, Defaults().congestion_control,
           "TCP congestion control of the ring's sockets, e.g. cubic; empty: the system's default");
+ABSL_FLAG(
+    std::string, network, Defaults().network,
+    "of `ringside`: emulate a network between the processes, bandwidth of each host and latency "
+    "one way, e.g. 1gbit,100us or 200mbit; needs root; empty: none");
+ABSL_FLAG(
+    std::string, placement, Defaults().placement,
+    "with --network: dedicated (each process on a host of its own) or colocated (shard s on the "
+    "host of worker s mod --workers)");
 ABSL_FLAG(int64_t, first_bucket_bytes, Defaults().first_bucket_bytes,
           "size at which the first bucket is closed; small, so that communication starts early");
 ABSL_FLAG(int64_t, bucket_bytes, Defaults().bucket_bytes,
@@ -275,6 +283,8 @@ absl::StatusOr<JobConfig> JobConfigFromFlags(int workers) {
   config.device = absl::GetFlag(FLAGS_device);
   config.segment_bytes = absl::GetFlag(FLAGS_segment_bytes);
   config.congestion_control = absl::GetFlag(FLAGS_congestion_control);
+  config.network = absl::GetFlag(FLAGS_network);
+  config.placement = absl::GetFlag(FLAGS_placement);
   config.first_bucket_bytes = absl::GetFlag(FLAGS_first_bucket_bytes);
   config.bucket_bytes = absl::GetFlag(FLAGS_bucket_bytes);
   config.frame_bytes = absl::GetFlag(FLAGS_frame_bytes);

@@ -130,13 +130,12 @@ Finding CheckGnuplot(const SystemFacts& facts) {
           "apt-get install gnuplot-nox"};
 }
 
-Finding CheckNamespaces(const SystemFacts& facts) {
-  if (facts.network_namespaces)
-    return {Health::kOk, "namespaces", "network namespaces can be made", ""};
-  return {
-      Health::kWarn, "namespaces",
-      absl::StrCat("no network namespaces (", facts.network_namespaces_error, ")"),
-      "needed for emulated networks alone: run as root, in a container with --cap-add=SYS_ADMIN"};
+Finding CheckNetworkEmulation(const SystemFacts& facts) {
+  if (facts.network_emulation.ok()) {
+    return {Health::kOk, "--network", "bandwidth and latency can be emulated", ""};
+  }
+  return {Health::kWarn, "--network", std::string(facts.network_emulation.message()),
+          "only emulated networks need it; no other job does"};
 }
 
 // What the layout must be is in the message of the loader.
@@ -163,11 +162,18 @@ std::string Label(Health health) {
 }  // namespace
 
 std::vector<Finding> CheckSystem(const SystemFacts& facts) {
-  std::vector<Finding> findings = {
-      CheckCores(facts),     CheckMemory(facts),     CheckBlas(facts),
-      CheckHugePages(facts), CheckShm(facts),        CheckCongestionControl(facts),
-      CheckOpenFiles(facts), CheckPorts(facts),      CheckBinaries(facts),
-      CheckGnuplot(facts),   CheckNamespaces(facts), CheckData(facts)};
+  std::vector<Finding> findings = {CheckCores(facts),
+                                   CheckMemory(facts),
+                                   CheckBlas(facts),
+                                   CheckHugePages(facts),
+                                   CheckShm(facts),
+                                   CheckCongestionControl(facts),
+                                   CheckOpenFiles(facts),
+                                   CheckPorts(facts),
+                                   CheckBinaries(facts),
+                                   CheckGnuplot(facts),
+                                   CheckNetworkEmulation(facts),
+                                   CheckData(facts)};
   const std::string versions =
       absl::StrJoin(facts.versions, ", ",
                     [](std::string* out, const std::pair<std::string, std::string>& version) {

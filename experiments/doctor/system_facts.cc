@@ -1,17 +1,14 @@
 #include "experiments/doctor/system_facts.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <google/protobuf/stubs/common.h>
 #include <grpcpp/grpcpp.h>
 #include <link.h>
 #include <netinet/in.h>
 #include <sched.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/statvfs.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -24,6 +21,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "experiments/doctor/data_check.h"
+#include "experiments/network/emulated_network.h"
 
 namespace ringside {
 namespace {
@@ -94,17 +92,6 @@ bool OnPath(const std::string& program, const std::string& search_path) {
   return false;
 }
 
-// Tried in a child, so that this process stays where it is.
-void ReadNetworkNamespaces(SystemFacts* facts) {
-  const pid_t child = fork();
-  if (child == 0) _exit(unshare(CLONE_NEWNET) == 0 ? 0 : errno);
-  int status = 0;
-  if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) {
-    facts->network_namespaces_error = "could not be tried";
-    return;
-  }
-  facts->network_namespaces = WEXITSTATUS(status) == 0;
-  if (!facts->network_namespaces) facts->network_namespaces_error = strerror(WEXITSTATUS(status));
 }
 
 std::string ProtobufVersion() {
@@ -115,7 +102,7 @@ std::string ProtobufVersion() {
 
 SystemFacts ReadSystemFacts(const SystemQuestions& questions) {
   SystemFacts facts;
-  ReadNetworkNamespaces(&facts);  // first: it forks, and no thread exists yet
+  facts.network_emulation = CanEmulate();
   facts.cores = UsableCores();
   facts.memory_bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
   facts.blas_path = BlasPath();

@@ -34,8 +34,7 @@ struct SystemFacts {
   std::string binary_dir;
   std::vector<std::string> missing_binaries;  // of ours
   bool gnuplot = false;
-  bool network_namespaces = false;
-  std::string network_namespaces_error;
+  absl::Status network_emulation;  // whether --network can be had
   absl::StatusOr<std::string> data = absl::UnknownError("not looked for");  // what there is of it
   bool data_given = false;                                                  // by flags
 };

@@ -1,6 +1,7 @@
 #include "experiments/child_process.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -74,6 +75,28 @@ TEST_F(ChildProcessTest, BothOutputsGoToTheLog) {
   ASSERT_TRUE(child.ok());
   EXPECT_TRUE(Await(&*child).ok());
   EXPECT_EQ(Log(), "out\nerr\n");
+}
+
+TEST_F(ChildProcessTest, ReadsTheInputThatItIsGiven) {
+  int fds[2];
+  ASSERT_EQ(pipe(fds), 0);
+  ASSERT_EQ(write(fds[1], "hello\n", 6), 6);
+  close(fds[1]);
+  ChildProcess::Config config = Shell("cat");
+  config.input_fd = fds[0];
+  auto child = ChildProcess::Spawn(config);
+  close(fds[0]);
+  ASSERT_TRUE(child.ok()) << child.status();
+  EXPECT_TRUE(Await(&*child).ok());
+  EXPECT_EQ(Log(), "hello\n");
+}
+
+TEST_F(ChildProcessTest, ANamespaceThatIsNoneIsAnError) {
+  ChildProcess::Config config = Shell("");
+  config.network_namespace_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const auto child = ChildProcess::Spawn(config);
+  close(config.network_namespace_fd);
+  EXPECT_FALSE(child.ok());
 }
 
 TEST_F(ChildProcessTest, GetsTheEnvironmentThatItIsGivenAndNoMore) {

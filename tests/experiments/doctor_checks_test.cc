@@ -26,7 +26,6 @@ SystemFacts Healthy() {
   facts.free_ports = 1;
   facts.binary_dir = "bin";
   facts.gnuplot = true;
-  facts.network_namespaces = true;
   facts.data = "mnist in data/mnist10k: 10 training samples";
   facts.versions = {{"gRPC", "1.51.1"}, {"Protobuf", "3.21.12"}};
   return facts;
@@ -58,10 +57,10 @@ TEST(DoctorChecksTest, WhatMakesJobsSlowIsAWarningWithAMend) {
   facts.congestion_control = "bbr";
   facts.open_files = 256;
   facts.gnuplot = false;
-  facts.network_namespaces = false;
+  facts.network_emulation = absl::PermissionDeniedError("needs root");
   facts.data = absl::NotFoundError("--data_dir=nowhere: has neither");
   for (const char* subject : {"cores", "memory", "BLAS", "huge pages", "/dev/shm", "TCP",
-                              "open files", "gnuplot", "namespaces", "data"}) {
+                              "open files", "gnuplot", "--network", "data"}) {
     EXPECT_EQ(Of(facts, subject).health, Health::kWarn) << subject;
     EXPECT_NE(Of(facts, subject).remedy, "") << subject;
   }

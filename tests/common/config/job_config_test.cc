@@ -25,6 +25,65 @@ std::string ErrorAfter(Change change) {
   return std::string(status.message());
 }
 
+TEST(JobConfigTest, AnEmulatedNetworkHasHostsForTheProcessesThatMeet) {
+  JobConfig config = Valid();
+  config.workers = 4;
+  config.ps_shards = 3;
+  EXPECT_EQ(config.network_hosts(), 0);
+  config.network = "1000mbit,0.1ms";
+  EXPECT_TRUE(config.Validate().ok());
+  EXPECT_EQ(config.network_hosts(), 4);
+  EXPECT_EQ(config.network_spec().bandwidth_mbit, 1000);
+  EXPECT_EQ(config.SharedSettings()["network"], "1gbit,100us");
+  EXPECT_EQ(config.SharedSettings()["placement"], "dedicated");
+  EXPECT_EQ(config.ResumeSettings().count("network"), 0u);
+  config.strategy = "ps";
+  EXPECT_EQ(config.network_hosts(), 7);
+  config.placement = "colocated";
+  EXPECT_EQ(config.network_hosts(), 4);
+  config.strategy = "local";
+  EXPECT_TRUE(config.Validate().ok());
+  EXPECT_EQ(config.network_hosts(), 0);
+}
+
+TEST(JobConfigTest, EmulatedHostsShareNoMemory) {
+  const auto with_network = [](JobConfig& c) {
+    c.network = "1gbit";
+    c.workers = 2;
+  };
+  EXPECT_EQ(ErrorAfter([&](JobConfig& c) {
+              with_network(c);
+              c.ring_link = "shm";
+            }),
+            "--ring_link=shm: must be auto, tcp or grpc with --network=1gbit, whose hosts share no "
+            "memory");
+  EXPECT_THAT(ErrorAfter([&](JobConfig& c) {
+                with_network(c);
+                c.schedule = "direct";
+              }),
+              HasSubstr("--schedule=direct: must be ring or auto with --network=1gbit"));
+  EXPECT_THAT(ErrorAfter([&](JobConfig& c) {
+                with_network(c);
+                c.strategy = "ps";
+                c.ps_link = "grpc_uds";
+              }),
+              HasSubstr("--ps_link=grpc_uds: must be auto or grpc_tcp with --network=1gbit"));
+  EXPECT_THAT(ErrorAfter([&](JobConfig& c) {
+                with_network(c);
+                c.strategy = "nccl";
+                c.device = "cuda:0";
+              }),
+              HasSubstr("--network=1gbit: must be empty with --strategy=nccl"));
+  EXPECT_EQ(ErrorAfter([](JobConfig& c) { c.placement = "near"; }),
+            "--placement=near: must be one of dedicated, colocated");
+  EXPECT_THAT(ErrorAfter([](JobConfig& c) { c.network = "fast"; }), HasSubstr("--network=fast"));
+  // One host alone.
+  JobConfig config = Valid();
+  config.network = "1gbit";
+  config.ring_link = "shm";
+  EXPECT_TRUE(config.Validate().ok());
+}
+
 TEST(JobConfigTest, DefaultsWithALengthAreValid) { EXPECT_TRUE(Valid().Validate().ok()); }
 
 TEST(JobConfigTest, EveryErrorNamesFlagValueAndWhatIsAllowed) {
@@ -354,6 +413,8 @@ TEST(JobConfigTest, AChildReadsBackWhatItsParentWrote) {
   config.ps_link = "grpc_uds";
   config.grpc = {1 << 20, 2 << 20, 3 << 20, 4 << 20, false, true};
   config.malloc = "stock";
+  config.network = "200mbit,5ms";
+  config.placement = "colocated";
   config.shard_threads = 2;
   config.precision = "bf16";
   config.out = "a folder";
@@ -397,6 +458,8 @@ TEST(JobConfigTest, AChildReadsBackWhatItsParentWrote) {
   EXPECT_EQ(read.ps_link, "grpc_uds");
   EXPECT_EQ(read.grpc.Settings(), config.grpc.Settings());
   EXPECT_EQ(read.malloc, "stock");
+  EXPECT_EQ(read.network, "200mbit,5ms");
+  EXPECT_EQ(read.placement, "colocated");
   EXPECT_EQ(read.shard_threads, 2);
   EXPECT_EQ(read.precision, "bf16");
 }

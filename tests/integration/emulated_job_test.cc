@@ -1,0 +1,142 @@
+// Real jobs in emulated networks: the same bits, over the links that were asked for, in the time
+// that these take.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "experiments/network/emulated_network.h"
+#include "tests/experiments/network/namespace_witness.h"
+#include "tests/integration/job.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::ElementsAre;
+
+class EmulatedJobTest : public JobTest {
+ protected:
+  void SetUp() override {
+    const absl::Status possible = CanEmulate();
+    if (!possible.ok()) GTEST_SKIP() << possible.message();
+    std::ofstream(folder() + "/shapes.txt") << "first 250000\nlast 100\n";  // 1 MB
+  }
+
+  std::vector<std::string> Flags(const std::string& strategy,
+                                 const std::vector<std::string>& more) const {
+    std::vector<std::string> flags = {
+        "--strategy=" + strategy,
+        "--workers=2",
+        "--batch_size=4",
+        "--model=shapes",
+        "--momentum=0.9",
+        absl::StrCat("--model_args=seed=5,file=", folder(), "/shapes.txt")};
+    flags.insert(flags.end(), more.begin(), more.end());
+    return flags;
+  }
+
+  RunResult RunOne(const std::string& name, const std::string& strategy,
+                   const std::vector<std::string>& more) const {
+    std::vector<std::string> flags = Flags(strategy, more);
+    flags.insert(flags.end(), {"--steps=5", "--warmup_steps=1"});
+    return Run(name, flags).runs(0);
+  }
+
+  static std::vector<std::string> Hosts(const RunResult& run) {
+    return {run.network().hosts().begin(), run.network().hosts().end()};
+  }
+  static std::string Fact(const RunResult& run, const std::string& name) {
+    const auto& facts = run.worker_results(0).process().facts();
+    const auto found = facts.find(name);
+    return found == facts.end() ? "" : found->second;
+  }
+  static double FastestStep(const RunResult& run) {
+    double fastest = 1e9;
+    for (const StepRecord& step : run.worker_results(0).steps())
+      fastest = std::min(fastest, step.step_s());
+    return fastest;
+  }
+};
+
+TEST_F(EmulatedJobTest, BitsAreThoseOfARunWithoutANetwork) {
+  const std::string alone = RunOne("local", "local", {}).parameters_sha256();
+  EXPECT_EQ(alone.size(), 64u);
+  const std::string network = "--network=500mbit,500us";
+  const RunResult ring = RunOne("ring", "ring", {network});
+  EXPECT_EQ(ring.parameters_sha256(), alone);
+  EXPECT_EQ(Fact(ring, "right_link"), "tcp");
+  EXPECT_EQ(Fact(ring, "congestion_control"), ring.network().congestion_control());
+  EXPECT_THAT(Hosts(ring), ElementsAre("worker 0", "worker 1"));
+  EXPECT_EQ(ring.settings().at("network"), "500mbit,500us");
+  EXPECT_EQ(ring.network().bandwidth_mbit(), 500);
+  EXPECT_EQ(ring.network().latency_us(), 500);
+  ASSERT_EQ(ring.network().probes_size(), 2);
+  for (const LinkProbe& probe : ring.network().probes()) {
+    EXPECT_GE(probe.round_trip_us(), 1000);
+    EXPECT_GT(probe.bandwidth_mbit(), 0);
+    EXPECT_LE(probe.bandwidth_mbit(), 510);
+  }
+  const RunResult ps = RunOne("ps", "ps", {network, "--ps_shards=2"});
+  EXPECT_EQ(ps.parameters_sha256(), alone);
+  EXPECT_EQ(Fact(ps, "ps_link"), "grpc_tcp");
+  EXPECT_THAT(Hosts(ps), ElementsAre("worker 0", "worker 1", "shard 0", "shard 1"));
+  const RunResult colocated =
+      RunOne("colocated", "ps", {network, "--ps_shards=2", "--placement=colocated"});
+  EXPECT_EQ(colocated.parameters_sha256(), alone);
+  EXPECT_EQ(colocated.settings().at("placement"), "colocated");
+  EXPECT_THAT(Hosts(colocated), ElementsAre("worker 0, shard 0", "worker 1, shard 1"));
+}
+
+TEST_F(EmulatedJobTest, AStepTakesAtLeastTheTimeOfItsBytes) {
+  // Each of two ranks sends 1 MB a step: 80 ms at 100 Mbit/s.
+  EXPECT_GE(FastestStep(RunOne("ring", "ring", {"--network=100mbit"})), 0.078);
+  // A shard sends 1 MB to each of two workers.
+  EXPECT_GE(FastestStep(RunOne("ps", "ps", {"--network=100mbit"})), 0.155);
+}
+
+TEST_F(EmulatedJobTest, RunsOfAComparisonKeepTheirNetwork) {
+  std::vector<std::string> flags =
+      JobFlags({"--model=shapes", absl::StrCat("--model_args=file=", folder(), "/shapes.txt"),
+                "--steps=3", "--workers=2", "--trials=1", "--strategies=ring,ps,local",
+                "--network=1gbit", "--out=" + folder() + "/out"});
+  flags.insert(flags.begin(), "compare");
+  const TestProcess::Ended ended = RunProcess(Command("ringside", flags), absl::Minutes(2));
+  EXPECT_EQ(ended.status, 0) << ended.output;
+  const ComparisonResult comparison = ReadResult(folder() + "/out");
+  ASSERT_EQ(comparison.runs_size(), 3);
+  for (const RunResult& run : comparison.runs()) {
+    EXPECT_EQ(run.has_network(), run.strategy() != "local") << run.strategy();
+    EXPECT_EQ(run.settings().at("network"), "1gbit");
+  }
+  int with_network = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder() + "/out/runs")) {
+    std::ifstream file(entry.path() / "results.json");
+    const std::string text((std::istreambuf_iterator<char>(file)),
+                           std::istreambuf_iterator<char>());
+    with_network += absl::StrContains(text, "\"probes\"") ? 1 : 0;
+  }
+  EXPECT_EQ(with_network, 2);
+}
+
+TEST_F(EmulatedJobTest, NothingIsLeftAfterANormalEnd) {
+  std::vector<std::string> flags =
+      JobFlags(Flags("ring", {"--steps=40", "--network=100mbit", "--out=" + folder() + "/out"}));
+  flags.insert(flags.begin(), "run");
+  const auto process = TestProcess::Start(Command("ringside", flags));
+  pid_t worker = -1;
+  ASSERT_TRUE(AwaitCondition(
+      [&] {
+        worker = FindChild(process->pid(), "worker", "--rank=1");
+        return worker > 0;
+      },
+      absl::Minutes(1)))
+      << process->output();
+  const NamespaceWitness witness(absl::StrCat("/proc/", worker, "/ns/net"));
+  EXPECT_TRUE(witness.there());
+  EXPECT_EQ(process->Wait(absl::Minutes(2)).status, 0) << process->output();
+  EXPECT_TRUE(witness.AwaitGone(absl::Seconds(20)));
+}
+
+}  // namespace
+}  // namespace ringside
