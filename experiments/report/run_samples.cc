@@ -80,6 +80,8 @@ StepRecord MeanStep(const std::vector<const RunResult*>& runs) {
         sum.set_hidden_comm_s(sum.hidden_comm_s() + record.hidden_comm_s());
         sum.set_exposed_comm_s(sum.exposed_comm_s() + record.exposed_comm_s());
         sum.set_optimizer_s(sum.optimizer_s() + record.optimizer_s());
+        sum.set_wait_slowest_s(sum.wait_slowest_s() + record.wait_slowest_s());
+        sum.set_ready_s(sum.ready_s() + record.ready_s());
       }
     }
   }
@@ -93,6 +95,8 @@ StepRecord MeanStep(const std::vector<const RunResult*>& runs) {
   mean.set_hidden_comm_s(sum.hidden_comm_s() / count);
   mean.set_exposed_comm_s(sum.exposed_comm_s() / count);
   mean.set_optimizer_s(sum.optimizer_s() / count);
+  mean.set_wait_slowest_s(sum.wait_slowest_s() / count);
+  mean.set_ready_s(sum.ready_s() / count);
   mean.set_other_s(mean.step_s() - mean.data_s() - mean.forward_s() - mean.backward_s() -
                    mean.exposed_comm_s() - mean.optimizer_s());
   return mean;
