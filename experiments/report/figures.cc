@@ -1,8 +1,6 @@
 #include "experiments/report/figures.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -11,22 +9,20 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "experiments/report/breakdown_figure.h"
-#include "experiments/report/cells.h"
 #include "experiments/report/csv_table.h"
+#include "experiments/report/forecast_tables.h"
+#include "experiments/report/learning_figures.h"
 #include "experiments/report/number_text.h"
 #include "experiments/report/plot_script.h"
 #include "experiments/report/point.h"
-#include "experiments/report/run_samples.h"
 #include "experiments/report/sensitivity_figure.h"
 #include "experiments/report/series.h"
+#include "experiments/report/skew_tables.h"
 #include "experiments/report/svg_theme.h"
+#include "experiments/report/training_time.h"
 
 namespace ringside {
 namespace {
-
-// Points of a drawn curve: longer ones are averaged over equal numbers of steps. The CSV keeps
-// every step.
-constexpr int64_t kMostPoints = 150;
 
 std::vector<Cell> CellsOf(const ComparisonResult& comparison) {
   return {comparison.cells().begin(), comparison.cells().end()};
@@ -112,88 +108,11 @@ double Dodge(size_t index, size_t count) {
   return 0.06 * (static_cast<double>(index) - (static_cast<double>(count) - 1) / 2);
 }
 
-// The runs whose losses are drawn: the first trial of each cell at one number of workers.
-std::vector<const Cell*> LossCells(const std::vector<Cell>& cells) {
-  std::map<int, std::vector<const Cell*>> by_workers;
-  for (const Cell& cell : cells) by_workers[cell.workers()].push_back(&cell);
-  std::vector<const Cell*> chosen;
-  for (const auto& entry : by_workers) {
-    if (entry.second.size() >= chosen.size()) chosen = entry.second;
-  }
-  return chosen;
-}
-
-// Means of `stride` steps each, the last perhaps of fewer, at the last step of each.
-std::vector<StepSample> Averaged(const std::vector<StepSample>& samples, int64_t stride) {
-  std::vector<StepSample> averaged;
-  StepSample sum;
-  int64_t count = 0;
-  for (const StepSample& sample : samples) {
-    sum.step = sample.step;
-    sum.loss += sample.loss;
-    ++count;
-    if (count < stride && &sample != &samples.back()) continue;
-    sum.loss /= static_cast<double>(count);
-    averaged.push_back(sum);
-    sum = {};
-    count = 0;
-  }
-  return averaged;
+bool HasNumbers(const Figure& figure, int rows) {
+  return std::count(figure.csv.begin(), figure.csv.end(), '\n') > rows;
 }
 
 }  // namespace
-
-Figure LossFigure(const ComparisonResult& comparison) {
-  const std::vector<Cell> cells = CellsOf(comparison);
-  const std::vector<RunResult> runs(comparison.runs().begin(), comparison.runs().end());
-  const SeriesNames names(cells);
-  // The first is drawn last: thin over thick, so that equal curves all stay visible.
-  std::vector<const Cell*> chosen = LossCells(cells);
-  std::reverse(chosen.begin(), chosen.end());
-  CsvTable csv({"workers", "series", "trial", "step", "loss"});
-  Figure figure;
-  std::vector<std::string> plots;
-  int64_t points = 0;
-  int64_t stride = 1;
-  double most = 0;
-  std::vector<LegendEntry> legend;
-  for (size_t i = 0; i < chosen.size(); ++i) {
-    const Cell& cell = *chosen[i];
-    const RunResult& run = *RunsOf(cell, runs).front();
-    const std::vector<StepSample> samples = StepSamples(run);
-    const auto count = static_cast<int64_t>(samples.size());
-    for (const StepSample& sample : samples) {
-      csv.AddRow({absl::StrCat(cell.workers()), names.Of(cell), absl::StrCat(run.trial()),
-                  absl::StrCat(sample.step), ExactNumber(sample.loss)});
-    }
-    stride = std::max<int64_t>(1, (count + kMostPoints - 1) / kMostPoints);
-    for (const StepSample& point : Averaged(samples, stride)) {
-      most = std::max(most, point.loss);
-      absl::StrAppend(&figure.data, point.step, " ", ExactNumber(point.loss), "\n");
-    }
-    absl::StrAppend(&figure.data, count == 0 ? "0 nan\n" : "", "\n\n");
-    points = std::max(points, count);
-    const double width = 1.2 + 2.6 * static_cast<double>(chosen.size() - 1 - i);
-    plots.push_back(absl::StrFormat("'data' index %d with lines lw %.1f lc rgb '%s'", i, width,
-                                    names.Colour(names.Of(cell))));
-    legend.insert(legend.begin(), {names.Of(cell), names.Colour(names.Of(cell))});
-  }
-  const int workers = chosen.empty() ? 0 : chosen.front()->workers();
-  figure.name = "loss";
-  figure.title = "Loss over steps";
-  figure.caption = absl::StrCat(
-      "Mean loss of the global batch with ", Counted(workers, "worker"), ", first trial. ",
-      stride > 1 ? absl::StrCat("Each point is the mean of ", stride, " steps. ") : "",
-      chosen.size() > 1 ? "Lines lie on top of each other where strategies train alike; they are "
-                          "drawn thin over thick."
-                        : "");
-  figure.csv = csv.Text();
-  figure.script = absl::StrCat(PlotStyle(), PlotLegend(legend, figure), PlotRoundAxis(most),
-                               "set lmargin 6.5\nset xrange [0:", std::max<int64_t>(points, 1),
-                               "]\nset format y '%g'\n", PlotAxisLabel("x", "step"),
-                               PlotAxisLabel("y", "loss"), PlotCommand(plots));
-  return figure;
-}
 
 Figure ThroughputFigure(const ComparisonResult& comparison) {
   const std::vector<Cell> all = CellsOf(comparison);
@@ -284,8 +203,6 @@ Figure EfficiencyFigure(const ComparisonResult& comparison) {
 }
 
 std::vector<Figure> Figures(const ComparisonResult& comparison) {
-  bool any_steps = false;
-  for (const RunResult& run : comparison.runs()) any_steps = any_steps || !StepSamples(run).empty();
   int counted_cells = 0;
   std::set<int> worker_counts;
   for (const Cell& cell : comparison.cells()) {
@@ -293,11 +210,17 @@ std::vector<Figure> Figures(const ComparisonResult& comparison) {
     if (cell.baseline_workers() > 0) worker_counts.insert(cell.workers());
   }
   std::vector<Figure> figures;
-  if (any_steps) figures.push_back(LossFigure(comparison));
   if (counted_cells > 1) figures.push_back(ThroughputFigure(comparison));
   if (worker_counts.size() > 1) figures.push_back(EfficiencyFigure(comparison));
+  const Figure training_time = TrainingTimeFigure(comparison);
+  if (HasNumbers(training_time, 2)) figures.push_back(training_time);  // a single bar says nothing
   if (counted_cells > 0) figures.push_back(BreakdownFigure(comparison));
   for (Figure& figure : SensitivityFigures(comparison)) figures.push_back(std::move(figure));
+  for (const Figure& figure :
+       {SkewFigure(comparison), LossFigure(comparison), LossOverTimeFigure(comparison),
+        StalenessFigure(comparison), ForecastFigure(comparison)}) {
+    if (HasNumbers(figure, 1)) figures.push_back(figure);
+  }
   return figures;
 }
 

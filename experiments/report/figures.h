@@ -9,16 +9,12 @@
 
 namespace ringside {
 
-// Losses over steps with the strategies overlaid, at the largest number of workers that most of
-// them share.
-Figure LossFigure(const ComparisonResult& comparison);
 // Samples/s by workers, with intervals. Of a sweep this and the next show one of its points.
 Figure ThroughputFigure(const ComparisonResult& comparison);
-// Efficiency by workers, without oracles.
+// Efficiency by workers, at the same point, without oracles.
 Figure EfficiencyFigure(const ComparisonResult& comparison);
 
-// Those of the above, of breakdown_figure.h and of sensitivity_figure.h that have something to
-// show.
+// All figures of a report that have something to show, these and those of other files.
 std::vector<Figure> Figures(const ComparisonResult& comparison);
 
 }  // namespace ringside

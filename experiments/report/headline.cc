@@ -3,19 +3,16 @@
 #include <algorithm>
 #include <set>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "experiments/report/number_text.h"
 #include "experiments/report/series.h"
+#include "experiments/report/setting_text.h"
 
 namespace ringside {
 namespace {
-
-std::string Setting(const RunResult& run, const std::string& name) {
-  const auto found = run.settings().find(name);
-  return found == run.settings().end() ? "" : found->second;
-}
 
 template <typename Number>
 std::string Range(const std::set<Number>& values) {
@@ -41,6 +38,20 @@ std::string Scaling(const ComparisonResult& comparison) {
   return global;
 }
 
+// "network 200mbit, 1gbit"; empty where the cells do not tell.
+std::string VariedValues(const ComparisonResult& comparison, const std::string& setting) {
+  std::vector<std::string> values;
+  for (const Cell& cell : comparison.cells()) {
+    const auto found = cell.point().find(setting);
+    if (found == cell.point().end()) continue;
+    const std::string text = SettingValueText(setting, found->second);
+    if (std::find(values.begin(), values.end(), text) == values.end()) values.push_back(text);
+  }
+  if (values.empty()) return "";
+  return absl::StrCat(absl::AsciiStrToLower(SettingTitle(setting)), " ",
+                      absl::StrJoin(values, " / "));
+}
+
 // As a shell takes it.
 std::string ShellWord(const std::string& word) {
   const auto plain = [](char c) {
@@ -54,6 +65,7 @@ std::string ShellWord(const std::string& word) {
 }  // namespace
 
 std::string Headline(const ComparisonResult& comparison) {
+  if (!comparison.question().empty()) return comparison.question();
   const std::vector<Cell> cells(comparison.cells().begin(), comparison.cells().end());
   std::vector<std::string> contenders;
   const SeriesNames names(cells);
@@ -79,8 +91,8 @@ std::vector<std::string> HeadlineFacts(const ComparisonResult& comparison) {
     if (run.shards() > 0) shards.insert(run.shards());
   }
   std::vector<std::string> facts;
-  const std::string model = Setting(first, "model");
-  const std::string dataset = Setting(first, "dataset");
+  const std::string model = SettingOf(first, "model");
+  const std::string dataset = SettingOf(first, "dataset");
   if (!model.empty())
     facts.push_back(dataset.empty() ? model : absl::StrCat(model, " on ", dataset));
   facts.push_back(Counted(first.parameter_elements(), "parameter"));
@@ -91,6 +103,10 @@ std::vector<std::string> HeadlineFacts(const ComparisonResult& comparison) {
     facts.push_back(absl::StrCat(
         Range(shards), shards.size() == 1 && *shards.begin() == 1 ? " shard" : " shards"));
   facts.push_back(Scaling(comparison));
+  for (const std::string& setting : comparison.varied()) {
+    const std::string values = VariedValues(comparison, setting);
+    if (!values.empty()) facts.push_back(values);
+  }
   facts.push_back(absl::StrCat(Counted(first.total_steps(), "step"), ", the first ",
                                WholeNumber(first.warmup_steps()), " not counted"));
   facts.push_back(Counted(static_cast<int64_t>(trials.size()), "trial"));

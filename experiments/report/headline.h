@@ -9,7 +9,7 @@
 
 namespace ringside {
 
-// "ps or ring?"; "ring" where there is one contender.
+// The question of a sweep; else "ps or ring?", or "ring" where there is one contender.
 std::string Headline(const ComparisonResult& comparison);
 
 // "mlp on mnist", "235,146 parameters", "strong scaling, global batch 128", ...

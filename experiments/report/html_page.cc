@@ -2,54 +2,49 @@
 
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
 #include "experiments/report/headline.h"
 #include "experiments/report/html_style.h"
 #include "experiments/report/html_table.h"
 #include "experiments/report/html_text.h"
 #include "experiments/report/html_verdict.h"
-#include "experiments/report/process_tables.h"
-#include "experiments/report/result_tables.h"
-#include "experiments/report/shard_tables.h"
+#include "experiments/report/sections.h"
 #include "experiments/report/step_parts.h"
 
 namespace ringside {
 namespace {
 
-// `html` is markup already. Nothing where it is empty.
-std::string Section(const std::string& id, const std::string& title, const std::string& lead,
-                    const std::string& html) {
-  if (html.empty()) return "";
-  return absl::StrCat("<section id=\"", id, "\">\n<h2>", title, "</h2>\n",
-                      lead.empty() ? "" : absl::StrCat("<p class=\"lead\">", lead, "</p>\n"), html,
-                      "</section>\n");
-}
-
 std::string FigureHtml(const DrawnFigure& drawn) {
+  const std::string path = absl::StrCat("figures/", EscapeHtml(drawn.figure.name));
   return absl::StrCat("<figure>\n<h3>", EscapeHtml(drawn.figure.title), "</h3>\n", drawn.svg,
                       "<figcaption>", EscapeHtml(drawn.figure.caption),
-                      "</figcaption>\n</figure>\n");
+                      " <span class=\"files\"><a href=\"", path, ".svg\">SVG</a> <a href=\"", path,
+                      ".csv\">CSV</a></span></figcaption>\n</figure>\n");
 }
 
-// The figures with these names and whatever is to stand beside them, in columns; empty where there
-// is neither.
-std::string FiguresHtml(const std::vector<DrawnFigure>& figures,
-                        const std::vector<std::string>& names, const std::string& beside = "") {
+bool Matches(const std::string& pattern, const std::string& name) {
+  absl::string_view prefix = pattern;
+  return absl::ConsumeSuffix(&prefix, "*") ? absl::StartsWith(name, prefix) : name == pattern;
+}
+
+// The figures that the block names, as far as they were drawn.
+std::string FiguresHtml(const Block& block, const std::vector<DrawnFigure>& figures) {
   std::string html;
-  for (const std::string& name : names) {
+  for (const std::string& name : block.names) {
     for (const DrawnFigure& drawn : figures) {
-      if (drawn.figure.name == name) absl::StrAppend(&html, FigureHtml(drawn));
+      if (Matches(name, drawn.figure.name)) absl::StrAppend(&html, FigureHtml(drawn));
     }
   }
-  absl::StrAppend(&html, beside);
-  return html.empty() ? "" : absl::StrCat("<div class=\"figures\">\n", html, "</div>\n");
+  return html;
 }
 
 // What the parts of a step are, and what goes on behind them, in their colours.
-std::string PartsHtml() {
+std::string PartsHtml(const ComparisonResult& comparison) {
   std::string html = "<dl class=\"parts\">\n";
   std::vector<StepPart> entries = StepParts();
+  if (AnyWaitForSlowest(comparison)) entries.push_back(WaitForSlowest());
   entries.push_back(HiddenCommunication());
   for (const StepPart& part : entries) {
     absl::StrAppend(&html, "<dt><i style=\"background:", part.colour, "\"></i>",
@@ -58,15 +53,69 @@ std::string PartsHtml() {
   return absl::StrCat(html, "</dl>\n");
 }
 
-std::string TableHtml(const Table& table, const std::string& label) {
-  return table.empty() ? "" : HtmlTable(table, label);
+std::string SentencesHtml(const Block& block) {
+  std::string html = "<ul class=\"sentences\">\n";
+  for (const std::string& sentence : block.sentences)
+    absl::StrAppend(&html, "<li>", EscapeHtml(sentence), "</li>\n");
+  return absl::StrCat(html, "</ul>\n");
 }
 
-// Tables of long words break them instead of scrolling.
-std::string WrappedTableHtml(const Table& table, const std::string& label) {
-  return table.empty()
-             ? ""
-             : absl::StrCat("<div class=\"wrap\">\n", HtmlTable(table, label), "</div>\n");
+std::string TableHtml(const Block& block) {
+  const std::string table = HtmlTable(block.table, block.label);
+  return absl::StrCat(block.kind == Block::Kind::kWideText
+                          ? absl::StrCat("<div class=\"wrap\">\n", table, "</div>\n")
+                          : table,
+                      block.note.empty()
+                          ? ""
+                          : absl::StrCat("<p class=\"note\">", EscapeHtml(block.note), "</p>\n"));
+}
+
+std::string BlockHtml(const Block& block, const ComparisonResult& comparison) {
+  switch (block.kind) {
+    case Block::Kind::kTable:
+    case Block::Kind::kWideText:
+      return TableHtml(block);
+    case Block::Kind::kSentences:
+      return SentencesHtml(block);
+    case Block::Kind::kGates:
+      return HtmlGates(comparison);
+    case Block::Kind::kCommand:
+      return absl::StrCat("<pre><code>", EscapeHtml(block.sentences.front()), "</code></pre>\n");
+    case Block::Kind::kFigures:
+    case Block::Kind::kStepParts:
+      break;  // SectionHtml puts them side by side
+  }
+  return "";
+}
+
+// Empty where nothing that the section names was drawn and it has nothing else.
+std::string SectionHtml(const Section& section, const ComparisonResult& comparison,
+                        const std::vector<DrawnFigure>& figures) {
+  std::string html;
+  std::string beside;  // figures and what stands among them
+  const auto close_figures = [&] {
+    if (!beside.empty()) absl::StrAppend(&html, "<div class=\"figures\">\n", beside, "</div>\n");
+    beside.clear();
+  };
+  for (const Block& block : section.blocks) {
+    if (block.kind == Block::Kind::kFigures) {
+      absl::StrAppend(&beside, FiguresHtml(block, figures));
+    } else if (block.kind == Block::Kind::kStepParts) {
+      absl::StrAppend(&beside, PartsHtml(comparison));
+    } else if (block.beside && !beside.empty()) {
+      absl::StrAppend(&beside, "<div>\n", BlockHtml(block, comparison), "</div>\n");
+    } else {
+      close_figures();
+      absl::StrAppend(&html, BlockHtml(block, comparison));
+    }
+  }
+  close_figures();
+  if (html.empty()) return "";
+  return absl::StrCat(
+      "<section id=\"", section.id, "\">\n<h2>", EscapeHtml(section.title), "</h2>\n",
+      section.lead.empty() ? ""
+                           : absl::StrCat("<p class=\"lead\">", EscapeHtml(section.lead), "</p>\n"),
+      html, "</section>\n");
 }
 
 std::string Header(const ComparisonResult& comparison) {
@@ -87,81 +136,19 @@ std::string Footer() {
          "out.</p></footer>\n";
 }
 
-// What the processes of each role sent, used and, of shards, measured.
-std::string ProcessSections(const ComparisonResult& comparison) {
-  std::string html;
-  absl::StrAppend(
-      &html,
-      Section("wire", "On the wire",
-              "Payload of one process and step, counted where it is written and read. The formula "
-              "follows from the plan of buckets, never from what was counted.",
-              TableHtml(WireTable(comparison), "Traffic by role")));
-  absl::StrAppend(
-      &html, Section("processes", "Processor and memory",
-                     "Mean over processes; memory is the largest of them.",
-                     TableHtml(ProcessTable(comparison), "Processor time and memory by role")));
-  absl::StrAppend(
-      &html,
-      Section("shards", "Inside the shards",
-              "Where the time of one shard goes. Frames wait for their turn, are folded, and each "
-              "unit that is complete is sent to whom it is due.",
-              TableHtml(ShardTable(comparison), "Times, updates and balance of the shards")));
-  absl::StrAppend(
-      &html, Section("staleness", "Staleness",
-                     "By how many updates of others a unit had moved since its worker was sent it.",
-                     TableHtml(StalenessTable(comparison), "Staleness of what was pushed")));
-  return html;
-}
-
 std::string Body(const ComparisonResult& comparison, const std::vector<DrawnFigure>& figures) {
-  std::string body = Header(comparison);
-  absl::StrAppend(&body, "<section id=\"verdict\" aria-label=\"Verdict\">\n",
-                  HtmlVerdict(comparison), "</section>\n");
-  absl::StrAppend(&body,
-                  Section("gates",
-                          comparison.runs_size() == 1 ? "Can this run be trusted?"
-                                                      : "May these runs be compared?",
-                          "", absl::StrCat(HtmlGates(comparison), HtmlWarnings(comparison))));
-  absl::StrAppend(
-      &body,
-      Section(
-          "equivalence", "Same bits",
-          "Every run hashes its final parameters. One hash for a number of workers means that only "
-          "the way gradients meet has differed.",
-          TableHtml(EquivalenceTable(comparison), "Hashes of the final parameters")));
-  const Table evaluation = EvaluationTable(comparison);
-  absl::StrAppend(&body, Section("learning", "Learning", "",
-                                 FiguresHtml(figures, {"loss"},
-                                             TableHtml(evaluation, "Accuracy on the test set"))));
-  absl::StrAppend(&body,
-                  Section("speed", "Speed and scaling",
-                          "A step takes as long as its slowest rank. Intervals hold the median "
-                          "with 95 % confidence, "
-                          "by resampling trials, then steps within them.",
-                          absl::StrCat(FiguresHtml(figures, {"throughput", "efficiency"}),
-                                       TableHtml(CellTable(comparison), "Speed and scaling"))));
-  const Table breakdown = BreakdownTable(comparison);
-  if (!breakdown.empty()) {
-    absl::StrAppend(&body, Section("step", "Where a step goes", "",
-                                   absl::StrCat(FiguresHtml(figures, {"breakdown"}, PartsHtml()),
-                                                TableHtml(breakdown, "Parts of the mean step"))));
+  std::string sections;
+  std::string links;
+  for (const Section& section : Sections(comparison)) {
+    const std::string html = SectionHtml(section, comparison, figures);
+    if (html.empty()) continue;
+    absl::StrAppend(&sections, html);
+    absl::StrAppend(&links, "<a href=\"#", section.id, "\">", EscapeHtml(section.title), "</a>\n");
   }
-  absl::StrAppend(&body, ProcessSections(comparison));
-  absl::StrAppend(&body,
-                  Section("provenance", "Provenance", "",
-                          WrappedTableHtml(ProvenanceTable(comparison), "Machine and versions")));
-  const std::string command = CommandLineText(comparison);
-  if (!command.empty()) {
-    absl::StrAppend(&body,
-                    Section("command", "Run it again", "",
-                            absl::StrCat("<pre><code>", EscapeHtml(command), "</code></pre>\n")));
-  }
-  absl::StrAppend(&body,
-                  Section("settings", "Settings",
-                          "Every setting, defaults included; values that differ between runs are "
-                          "listed.",
-                          WrappedTableHtml(SettingsTable(comparison), "Settings")));
-  return body;
+  return absl::StrCat(Header(comparison), "<section id=\"verdict\" aria-label=\"Verdict\">\n",
+                      HtmlVerdict(comparison), HtmlWarnings(comparison), HtmlGlossary(comparison),
+                      "</section>\n<nav aria-label=\"On this page\">\n", links, "</nav>\n",
+                      sections);
 }
 
 }  // namespace

@@ -6,6 +6,15 @@
 #include "experiments/report/html_text.h"
 
 namespace ringside {
+namespace {
+
+// Whose first columns say what a row is about: they stay in sight while the others scroll.
+bool HasCellRows(const Table& table) {
+  return table.columns.size() > 2 && table.columns[0].title == "Workers" &&
+         table.columns[1].title == "Strategy";
+}
+
+}  // namespace
 
 std::string HtmlField(const Field& field) {
   const std::string text = EscapeHtml(field.text);
@@ -33,9 +42,9 @@ std::string HtmlField(const Field& field) {
 }
 
 std::string HtmlTable(const Table& table, const std::string& label) {
-  std::string html =
-      absl::StrCat("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"",
-                   EscapeHtml(label), "\">\n<table>\n<thead><tr>");
+  std::string html = absl::StrCat(
+      "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"", EscapeHtml(label),
+      "\">\n", HasCellRows(table) ? "<table class=\"cells\">" : "<table>", "\n<thead><tr>");
   const auto numeric = [&table](size_t column) {
     return table.columns[column].numeric ? " class=\"n\"" : "";
   };

@@ -5,15 +5,20 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "experiments/report/comparison.h"
 #include "experiments/report/html_text.h"
 #include "experiments/report/number_text.h"
+#include "experiments/report/plain_words.h"
 #include "experiments/report/series.h"
+#include "experiments/report/setting_text.h"
 
 namespace ringside {
 namespace {
+
+constexpr int kManyLines = 8;  // of a verdict: more of them are set smaller
 
 // Splits at the first `separator`, which is dropped; all of it is the first part where there is
 // none.
@@ -67,23 +72,39 @@ std::string WhatHtml(const std::string& text) {
   return absl::StrCat(EscapeHtml(parts.first), " <small>(", EscapeHtml(parts.second), "</small>");
 }
 
+// A line of the verdict begins with the number of workers and, of a sweep, the point.
+bool IsAbout(const Contrast& contrast, const std::string& who) {
+  const std::string workers = Counted(contrast.workers(), "worker");
+  if (who == workers) return contrast.point().empty();
+  const std::string point = PointText(contrast.point());
+  return !point.empty() && absl::StartsWith(who, workers) && absl::StrContains(who, point);
+}
+
+std::string PlainHtml(const ComparisonResult& comparison) {
+  std::string html;
+  for (const std::string& sentence : PlainVerdict(comparison))
+    absl::StrAppend(&html, "<p class=\"plain-verdict\">", EscapeHtml(sentence), "</p>\n");
+  return html;
+}
+
 }  // namespace
 
 std::string HtmlVerdict(const ComparisonResult& comparison) {
-  const std::vector<Cell> cells(comparison.cells().begin(), comparison.cells().end());
   const std::vector<Contrast> contrasts(comparison.contrasts().begin(),
                                         comparison.contrasts().end());
-  const SeriesNames names(cells);
+  const SeriesNames names({comparison.cells().begin(), comparison.cells().end()});
   const RatioScale scale(contrasts);
-  std::string html =
-      AllGatesPassed(comparison) ? "<ul class=\"verdict\">\n" : "<ul class=\"verdict failed\">\n";
+  const bool passed = AllGatesPassed(comparison);
+  std::string html = PlainHtml(comparison);
+  absl::StrAppend(&html, "<ul class=\"verdict", passed ? "" : " failed",
+                  comparison.verdict_size() > kManyLines ? " many" : "",
+                  comparison.varied_size() > 0 ? " places" : "", "\">\n");
   bool drawn = false;
   for (const std::string& line : comparison.verdict()) {
     const auto [who, what] = SplitAt(line, ": ");
     std::string tracks;
     for (const Contrast& contrast : contrasts) {
-      if (Counted(contrast.workers(), "worker") != who || !Drawable(contrast)) continue;
-      if (!AllGatesPassed(comparison)) continue;
+      if (!passed || !IsAbout(contrast, who) || !Drawable(contrast)) continue;
       const std::string colour =
           contrast.significant() ? names.Colour(contrast.faster()) : "var(--mark)";
       absl::StrAppend(&tracks, scale.Track(contrast.ratio(), colour));
@@ -101,6 +122,21 @@ std::string HtmlVerdict(const ComparisonResult& comparison) {
                     "line is “equal”.</p>\n");
   }
   return html;
+}
+
+std::string HtmlGlossary(const ComparisonResult& comparison) {
+  const std::vector<Explained> entries = Glossary(comparison);
+  if (entries.empty()) return "";
+  std::string html = "<h2 class=\"words\">What was compared</h2>\n<dl class=\"glossary\">\n";
+  for (const Explained& entry : entries) {
+    const std::string mark =
+        entry.colour.empty()
+            ? ""
+            : absl::StrCat("<i style=\"background:", EscapeHtml(entry.colour), "\"></i>");
+    absl::StrAppend(&html, "<div><dt>", mark, EscapeHtml(entry.what), "</dt><dd>",
+                    EscapeHtml(entry.meaning), "</dd></div>\n");
+  }
+  return absl::StrCat(html, "</dl>\n");
 }
 
 std::string HtmlGates(const ComparisonResult& comparison) {

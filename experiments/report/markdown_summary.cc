@@ -6,9 +6,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "experiments/report/headline.h"
-#include "experiments/report/process_tables.h"
+#include "experiments/report/plain_words.h"
 #include "experiments/report/result_tables.h"
-#include "experiments/report/shard_tables.h"
+#include "experiments/report/sections.h"
 
 namespace ringside {
 namespace {
@@ -24,8 +24,37 @@ std::string MarkdownField(const Field& field) {
   return text;
 }
 
-std::string Part(const std::string& title, const Table& table) {
-  return table.empty() ? "" : absl::StrCat("\n## ", title, "\n\n", MarkdownTable(table));
+std::string BlockMarkdown(const Block& block, const ComparisonResult& comparison) {
+  switch (block.kind) {
+    case Block::Kind::kTable:
+    case Block::Kind::kWideText:
+      return absl::StrCat(
+          MarkdownTable(block.table),
+          block.note.empty() ? "" : absl::StrCat("\n", EscapeMarkdown(block.note), "\n"));
+    case Block::Kind::kGates:
+      return MarkdownTable(GateTable(comparison));
+    case Block::Kind::kSentences: {
+      std::string text;
+      for (const std::string& sentence : block.sentences)
+        absl::StrAppend(&text, "- ", EscapeMarkdown(sentence), "\n");
+      return text;
+    }
+    case Block::Kind::kCommand:
+      return absl::StrCat("```sh\n", block.sentences.front(), "\n```\n");
+    case Block::Kind::kFigures:
+    case Block::Kind::kStepParts:
+      break;  // for report.html
+  }
+  return "";
+}
+
+std::string SectionMarkdown(const Section& section, const ComparisonResult& comparison) {
+  std::string text;
+  for (const Block& block : section.blocks) {
+    const std::string part = BlockMarkdown(block, comparison);
+    if (!part.empty()) absl::StrAppend(&text, "\n", part);
+  }
+  return text.empty() ? "" : absl::StrCat("\n## ", EscapeMarkdown(section.title), "\n", text);
 }
 
 }  // namespace
@@ -67,23 +96,17 @@ std::string MarkdownSummary(const ComparisonResult& comparison) {
   for (const std::string& fact : HeadlineFacts(comparison)) facts.push_back(EscapeMarkdown(fact));
   std::string text = absl::StrCat("# ", EscapeMarkdown(Headline(comparison)), "\n\n",
                                   absl::StrJoin(facts, " · "), "\n\n");
+  for (const std::string& sentence : PlainVerdict(comparison))
+    absl::StrAppend(&text, EscapeMarkdown(sentence), "\n\n");
   for (const std::string& line : comparison.verdict())
     absl::StrAppend(&text, "- **", EscapeMarkdown(line), "**\n");
-  absl::StrAppend(&text, Part("May these runs be compared?", GateTable(comparison)));
   if (!comparison.warnings().empty()) absl::StrAppend(&text, "\n");
   for (const std::string& warning : comparison.warnings())
     absl::StrAppend(&text, "- ⚠ ", EscapeMarkdown(warning), "\n");
-  absl::StrAppend(&text, Part("Same bits", EquivalenceTable(comparison)),
-                  Part("Speed and scaling", CellTable(comparison)),
-                  Part("Where a step goes", BreakdownTable(comparison)),
-                  Part("Learning", EvaluationTable(comparison)),
-                  Part("On the wire", WireTable(comparison)));
-  absl::StrAppend(&text, Part("Processor and memory", ProcessTable(comparison)),
-                  Part("Inside the shards", ShardTable(comparison)),
-                  Part("Staleness", StalenessTable(comparison)),
-                  Part("Provenance", ProvenanceTable(comparison)));
-  const std::string command = CommandLineText(comparison);
-  if (!command.empty()) absl::StrAppend(&text, "\n## Run it again\n\n```sh\n", command, "\n```\n");
+  for (const Section& section : Sections(comparison)) {
+    // A page to read; who wants every setting has results.json.
+    if (section.id != "settings") absl::StrAppend(&text, SectionMarkdown(section, comparison));
+  }
   absl::StrAppend(&text, "\nEvery number is defined in docs/metrics.md.\n");
   return text;
 }

@@ -10,6 +10,37 @@
 #include "experiments/report/svg_theme.h"
 
 namespace ringside {
+namespace {
+
+// Of an entry of the legend, in units of the drawing, from the upper left.
+struct Spot {
+  double x = 0;
+  double y = 0;
+};
+
+std::vector<Spot> LegendSpots(const std::vector<LegendEntry>& entries, const Figure& figure) {
+  // The width of a letter is an estimate.
+  constexpr double kLeft = 8;
+  constexpr double kSwatch = 13;
+  constexpr double kGap = 18;
+  constexpr double kLine = 20;
+  constexpr double kLetter = 7.3;
+  std::vector<Spot> spots;
+  double x = kLeft;
+  double y = 14;
+  for (const LegendEntry& entry : entries) {
+    const double width = kSwatch + kLetter * static_cast<double>(entry.label.size());
+    if (x > kLeft && x + width > figure.width - 4) {
+      x = kLeft;
+      y += kLine;
+    }
+    spots.push_back({x, y});
+    x += width + kGap;
+  }
+  return spots;
+}
+
+}  // namespace
 
 std::string PlotQuoted(const std::string& text) {
   return absl::StrCat(
@@ -41,32 +72,25 @@ std::string PlotRoundAxis(double most) {
 }
 
 std::string PlotLegend(const std::vector<LegendEntry>& entries, const Figure& figure) {
-  // In units of the drawing. The width of a letter is an estimate.
-  constexpr double kLeft = 8;
-  constexpr double kSwatch = 13;
-  constexpr double kGap = 18;
-  constexpr double kLine = 20;
-  constexpr double kLetter = 7.3;
   constexpr double kBelow = 52;  // for the marks and the name of the x axis
   std::string script;
-  double x = kLeft;
-  double y = 14;
-  for (const LegendEntry& entry : entries) {
-    const double width = kSwatch + kLetter * static_cast<double>(entry.label.size());
-    if (x > kLeft && x + width > figure.width - 4) {
-      x = kLeft;
-      y += kLine;
-    }
+  const std::vector<Spot> spots = LegendSpots(entries, figure);
+  for (size_t i = 0; i < entries.size(); ++i) {
     absl::StrAppendFormat(&script,
                           "set label %s at screen %.4f,%.4f left point pt 5 ps 0.85 lc rgb '%s' "
                           "offset 0.9,-0.28 textcolor rgb '%s'\n",
-                          PlotQuoted(entry.label), x / figure.width, 1 - y / figure.height,
-                          entry.colour, kInkSentinel);
-    x += width + kGap;
+                          PlotQuoted(entries[i].label), spots[i].x / figure.width,
+                          1 - spots[i].y / figure.height, entries[i].colour, kInkSentinel);
   }
   absl::StrAppendFormat(&script, "set tmargin at screen %.4f\nset bmargin at screen %.4f\n",
-                        1 - (y + 16) / figure.height, kBelow / figure.height);
+                        1 - (LegendHeight(entries, figure) + 14.0) / figure.height,
+                        kBelow / figure.height);
   return script;
+}
+
+int LegendHeight(const std::vector<LegendEntry>& entries, const Figure& figure) {
+  const std::vector<Spot> spots = LegendSpots(entries, figure);
+  return spots.empty() ? 10 : static_cast<int>(spots.back().y) + 6;
 }
 
 std::string PlotCommand(const std::vector<std::string>& plots) {

@@ -31,6 +31,9 @@ struct LegendEntry {
 // with it. gnuplot's own key cannot flow, so this one is made of labels.
 std::string PlotLegend(const std::vector<LegendEntry>& entries, const Figure& figure);
 
+// What the lines of that legend take, in units of the drawing.
+int LegendHeight(const std::vector<LegendEntry>& entries, const Figure& figure);
+
 // "plot a, b, c"
 std::string PlotCommand(const std::vector<std::string>& plots);
 

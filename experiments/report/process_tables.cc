@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "experiments/report/cells.h"
+#include "experiments/report/cell_rows.h"
 #include "experiments/report/number_text.h"
 #include "experiments/report/series.h"
 
@@ -22,9 +22,11 @@ class RoleTotal {
     process_steps_ += steps;
     sent_ += counted.payload_bytes_sent();
     received_ += counted.payload_bytes_received();
-    messages_ += counted.messages_sent();
+    messages_sent_ += counted.messages_sent();
+    messages_ += counted.messages_sent() + counted.messages_received();
     headers_ += counted.header_bytes_sent() + counted.header_bytes_received();
     formula_ += formula.payload_bytes_sent() + formula.payload_bytes_received();
+    formula_messages_ += formula.messages_sent() + formula.messages_received();
     largest_ = std::max(largest_, counted.payload_bytes_sent() + counted.payload_bytes_received());
     cpu_s_ += process.cpu_seconds();
     peak_rss_bytes_ = std::max(peak_rss_bytes_, process.peak_rss_bytes());
@@ -36,10 +38,11 @@ class RoleTotal {
     const int64_t counted = sent_ + received_;
     return {{Bytes(PerStep(sent_))},
             {Bytes(PerStep(received_))},
-            {RoundedNumber(PerStep(messages_))},
+            CountedOverFormula(counted, formula_),
+            {RoundedNumber(PerStep(messages_sent_))},
+            CountedOverFormula(messages_, formula_messages_),
             counted > 0 ? Field{absl::StrCat(RoundedNumber(100 * Ratio(headers_, counted)), " %")}
                         : NoValue(),
-            CountedOverFormula(counted),
             counted > 0 ? Field{FixedNumber(Ratio(largest_ * processes_, counted), 2)} : NoValue()};
   }
 
@@ -57,19 +60,21 @@ class RoleTotal {
     return process_steps_ > 0 ? Ratio(total, process_steps_) : 0;
   }
 
-  Field CountedOverFormula(int64_t counted) const {
-    if (counted == formula_) return {counted == 0 ? "none due" : "1 exactly", Field::Kind::kPass};
-    if (formula_ == 0) return {"none due, some sent", Field::Kind::kFail};
-    return {absl::StrCat("×", ExactNumber(Ratio(counted, formula_))), Field::Kind::kFail};
+  static Field CountedOverFormula(int64_t counted, int64_t formula) {
+    if (counted == formula) return {counted == 0 ? "none due" : "1 exactly", Field::Kind::kPass};
+    if (formula == 0) return {"none due, some sent", Field::Kind::kFail};
+    return {absl::StrCat("×", ExactNumber(Ratio(counted, formula))), Field::Kind::kFail};
   }
 
   int64_t processes_ = 0;
   int64_t process_steps_ = 0;
   int64_t sent_ = 0;
   int64_t received_ = 0;
-  int64_t messages_ = 0;
+  int64_t messages_sent_ = 0;
+  int64_t messages_ = 0;  // both ways
   int64_t headers_ = 0;
   int64_t formula_ = 0;
+  int64_t formula_messages_ = 0;
   int64_t largest_ = 0;
   double cpu_s_ = 0;
   int64_t peak_rss_bytes_ = 0;
@@ -95,61 +100,55 @@ RoleTotal Shards(const std::vector<const RunResult*>& runs) {
   return total;
 }
 
-// Rows that start with number of workers, series and role, and go on with what `fields_of` makes of
-// the cell and the total.
+// Columns and rows that start with those of the cells and the role, and go on with what `fields_of`
+// makes of the cell and the total.
 template <typename FieldsOf>
-void AddRows(const ComparisonResult& comparison, FieldsOf fields_of, Table& table) {
-  const std::vector<Cell> cells(comparison.cells().begin(), comparison.cells().end());
-  const std::vector<RunResult> runs(comparison.runs().begin(), comparison.runs().end());
-  const SeriesNames names(cells);
-  for (const Cell& cell : cells) {
+Table RoleTable(const ComparisonResult& comparison, const std::vector<Column>& columns,
+                FieldsOf fields_of) {
+  const CellRows rows(comparison);
+  Table table;
+  table.columns = rows.Columns();
+  table.columns.push_back({"Processes"});
+  table.columns.insert(table.columns.end(), columns.begin(), columns.end());
+  for (const Cell& cell : rows.cells()) {
     const auto add = [&](const RoleTotal& total, absl::string_view role) {
       if (total.processes() == 0) return;
-      const std::string series = names.Of(cell);
-      const int64_t per_run = total.processes() / std::max(cell.trials(), 1);
-      std::vector<Field> row = {{absl::StrCat(cell.workers())},
-                                {series, Field::Kind::kSeries, "", names.Colour(series)},
-                                {Counted(per_run, role)}};
+      std::vector<Field> row = rows.Fields(cell);
+      row.push_back({Counted(total.processes() / std::max(cell.trials(), 1), role)});
       for (Field& field : fields_of(cell, total)) row.push_back(std::move(field));
       table.rows.push_back(std::move(row));
     };
-    const std::vector<const RunResult*> members = RunsOf(cell, runs);
+    const std::vector<const RunResult*> members = rows.RunsOf(cell);
     add(Workers(members), IsOneProcess(cell.strategy()) ? "process" : "worker");
     add(Shards(members), "shard");
   }
+  return table;
 }
 
 }  // namespace
 
 Table WireTable(const ComparisonResult& comparison) {
-  Table table;
-  table.columns = {{"Workers", true},
-                   {"Strategy"},
-                   {"Processes"},
-                   {"Transport"},
-                   {"Sent / step", true},
-                   {"Received / step", true},
-                   {"Messages / step", true},
-                   {"Headers", true},
-                   {"Counted ÷ formula"},
-                   {"Imbalance", true}};
-  const auto fields_of = [](const Cell& cell, const RoleTotal& total) {
-    std::vector<Field> fields = total.WireFields();
-    fields.insert(fields.begin(), cell.transport().empty() ? NoValue() : Field{cell.transport()});
-    return fields;
-  };
-  AddRows(comparison, fields_of, table);
-  return table;
+  return RoleTable(comparison,
+                   {{"Transport"},
+                    {"Sent / step", true},
+                    {"Received / step", true},
+                    {"Bytes ÷ formula"},
+                    {"Messages / step", true},
+                    {"Messages ÷ formula"},
+                    {"Headers", true},
+                    {"Imbalance", true}},
+                   [](const Cell& cell, const RoleTotal& total) {
+                     std::vector<Field> fields = total.WireFields();
+                     fields.insert(fields.begin(),
+                                   cell.transport().empty() ? NoValue() : Field{cell.transport()});
+                     return fields;
+                   });
 }
 
 Table ProcessTable(const ComparisonResult& comparison) {
-  Table table;
-  table.columns = {
-      {"Workers", true},         {"Strategy"},         {"Processes"}, {"CPU time", true},
-      {"CPU time / step", true}, {"Peak memory", true}};
-  AddRows(
-      comparison, [](const Cell&, const RoleTotal& total) { return total.ProcessFields(); }, table);
-  return table;
+  return RoleTable(comparison,
+                   {{"CPU time", true}, {"CPU time / step", true}, {"Peak memory", true}},
+                   [](const Cell&, const RoleTotal& total) { return total.ProcessFields(); });
 }
 
 }  // namespace ringside

@@ -8,7 +8,8 @@
 
 namespace ringside {
 
-// Per cell and role: payload and messages of one process and step, counted over formula, imbalance.
+// Per cell and role: payload and messages of one process and step, each counted over
+// formula, and imbalance.
 Table WireTable(const ComparisonResult& comparison);
 
 // Per cell and role: processor seconds and memory.

@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "experiments/report/bit_equality.h"
-#include "experiments/report/cells.h"
+#include "experiments/report/cell_rows.h"
 #include "experiments/report/core_load.h"
 #include "experiments/report/number_text.h"
 #include "experiments/report/point.h"
@@ -24,30 +24,6 @@
 
 namespace ringside {
 namespace {
-
-std::vector<Cell> CellsOf(const ComparisonResult& comparison) {
-  return {comparison.cells().begin(), comparison.cells().end()};
-}
-
-std::vector<RunResult> RunsOf(const ComparisonResult& comparison) {
-  return {comparison.runs().begin(), comparison.runs().end()};
-}
-
-Field SeriesField(const Cell& cell, const SeriesNames& names) {
-  const std::string series = names.Of(cell);
-  return {series, Field::Kind::kSeries, PointText(PointOf(cell)), names.Colour(series)};
-}
-
-// "20.8 ms" with the note "20.1 to 21.7 ms".
-Field TimeField(const Interval& interval) {
-  return {Seconds(interval.median()), Field::Kind::kText,
-          absl::StrCat(Seconds(interval.low()), " to ", Seconds(interval.high()))};
-}
-
-Field RateField(const Interval& interval) {
-  return {RoundedNumber(interval.median()), Field::Kind::kText,
-          absl::StrCat(RoundedNumber(interval.low()), " to ", RoundedNumber(interval.high()))};
-}
 
 // Hidden communication, with its share of all communication.
 Field HiddenField(const StepRecord& step) {
@@ -206,61 +182,25 @@ Table EquivalenceTable(const ComparisonResult& comparison) {
   return table;
 }
 
-Table CellTable(const ComparisonResult& comparison) {
-  const std::vector<Cell> cells = CellsOf(comparison);
-  const SeriesNames names(cells);
-  Table table;
-  table.columns = {{"Workers", true},
-                   {"Strategy"},
-                   {"Trials", true},
-                   {"Samples/s", true},
-                   {"Speed-up", true},
-                   {"Efficiency", true},
-                   {"Step, median", true},
-                   {"p90", true},
-                   {"p99", true},
-                   {"CV", true},
-                   {"Samples/s, sustained", true},
-                   {"Threads / cores"}};
-  for (const Cell& cell : cells) {
-    const bool timed = cell.counted_steps() > 0;
-    const bool scales = cell.baseline_workers() > 0;
-    table.rows.push_back({
-        {absl::StrCat(cell.workers())},
-        SeriesField(cell, names),
-        {absl::StrCat(cell.trials())},
-        timed ? RateField(cell.samples_per_s()) : NoValue(),
-        scales ? Field{absl::StrCat("×", FixedNumber(cell.speed_up(), 2)), Field::Kind::kText,
-                       absl::StrCat("over ", cell.baseline())}
-               : NoValue(),
-        scales ? Field{Percent(cell.efficiency(), 0)} : NoValue(),
-        timed ? TimeField(cell.step_s()) : NoValue(),
-        timed ? Field{Seconds(cell.p90_step_s())} : NoValue(),
-        timed ? Field{Seconds(cell.p99_step_s())} : NoValue(),
-        timed ? SpreadField(cell) : NoValue(),
-        timed ? Field{RoundedNumber(cell.sustained_samples_per_s())} : NoValue(),
-        CoresField(cell),
-    });
-  }
-  return table;
-}
-
 Table BreakdownTable(const ComparisonResult& comparison) {
-  const std::vector<Cell> cells = CellsOf(comparison);
-  const SeriesNames names(cells);
+  const CellRows rows(comparison);
   Table table;
-  table.columns = {{"Workers", true}, {"Strategy"}, {"Mean step", true}};
+  table.columns = rows.Columns();
+  table.columns.push_back({"Mean step", true});
   for (const StepPart& part : StepParts()) table.columns.push_back({part.label, true});
+  const bool waits = AnyWaitForSlowest(comparison);
+  if (waits) table.columns.push_back({"of exposed, waiting for the slowest", true});
   table.columns.push_back({HiddenCommunication().label, true});
-  for (const Cell& cell : cells) {
+  for (const Cell& cell : rows.cells()) {
     if (cell.counted_steps() == 0) continue;
     const StepRecord& step = cell.mean_step();
-    std::vector<Field> row = {
-        {absl::StrCat(cell.workers())}, SeriesField(cell, names), {Seconds(step.step_s())}};
+    std::vector<Field> row = rows.Fields(cell);
+    row.push_back({Seconds(step.step_s())});
     for (const StepPart& part : StepParts()) {
       const double share = step.step_s() > 0 ? part.seconds_of(step) / step.step_s() : 0;
       row.push_back({Seconds(part.seconds_of(step)), Field::Kind::kText, Percent(share, 0)});
     }
+    if (waits) row.push_back({Seconds(WaitForSlowest().seconds_of(step))});
     row.push_back(HiddenField(step));
     table.rows.push_back(std::move(row));
   }
@@ -268,29 +208,25 @@ Table BreakdownTable(const ComparisonResult& comparison) {
 }
 
 Table EvaluationTable(const ComparisonResult& comparison) {
-  const std::vector<Cell> cells = CellsOf(comparison);
-  const std::vector<RunResult> runs = RunsOf(comparison);
-  const SeriesNames names(cells);
+  const CellRows rows(comparison);
   Table table;
-  table.columns = {{"Workers", true},
-                   {"Strategy"},
-                   {"Test accuracy", true},
-                   {"Correct", true},
-                   {"Mean test loss", true}};
-  for (const Cell& cell : cells) {
+  table.columns = rows.Columns();
+  for (const char* title : {"Test accuracy", "Correct", "Mean test loss"})
+    table.columns.push_back({title, true});
+  for (const Cell& cell : rows.cells()) {
     // Bit-identical parameters answer alike; where they differ, every distinct answer is a row.
     std::set<std::tuple<int64_t, int64_t, double>> seen;
-    for (const RunResult* run : ringside::RunsOf(cell, runs)) {
+    for (const RunResult* run : rows.RunsOf(cell)) {
       const Evaluation& evaluation = run->evaluation();
       if (evaluation.samples() == 0) continue;
       if (!seen.insert({evaluation.correct(), evaluation.samples(), evaluation.mean_loss()}).second)
         continue;
-      table.rows.push_back({{absl::StrCat(cell.workers())},
-                            SeriesField(cell, names),
-                            {Percent(evaluation.accuracy(), 2)},
-                            {absl::StrCat(WholeNumber(evaluation.correct()), " of ",
-                                          WholeNumber(evaluation.samples()))},
-                            {FixedNumber(evaluation.mean_loss(), 5)}});
+      std::vector<Field> row = rows.Fields(cell);
+      row.push_back({Percent(evaluation.accuracy(), 2)});
+      row.push_back({absl::StrCat(WholeNumber(evaluation.correct()), " of ",
+                                  WholeNumber(evaluation.samples()))});
+      row.push_back({FixedNumber(evaluation.mean_loss(), 5)});
+      table.rows.push_back(std::move(row));
     }
   }
   return table;

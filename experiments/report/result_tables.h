@@ -16,8 +16,6 @@ Table GateTable(const ComparisonResult& comparison);
 // One row per number of workers, global batch, settings that decide bits, and distinct hash; says
 // which must be equal and are not, and which need not be (bit_equality.h).
 Table EquivalenceTable(const ComparisonResult& comparison);
-// Throughput, step times and scaling of every cell.
-Table CellTable(const ComparisonResult& comparison);
 // Mean step by part, and the communication that goes on behind them.
 Table BreakdownTable(const ComparisonResult& comparison);
 // Accuracy on the test set.

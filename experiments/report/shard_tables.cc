@@ -7,9 +7,8 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "experiments/report/cells.h"
+#include "experiments/report/cell_rows.h"
 #include "experiments/report/number_text.h"
-#include "experiments/report/series.h"
 #include "experiments/report/traffic_formula.h"
 
 namespace ringside {
@@ -148,34 +147,28 @@ class Staleness {
   int64_t total_ = 0;
 };
 
-// A row for each cell of which `fields_of` has any fields to say, behind workers and series.
+// Columns and a row for each cell of which `fields_of` has any fields to say, behind those of the
+// cells.
 template <typename FieldsOf>
-void AddRows(const ComparisonResult& comparison, FieldsOf fields_of, Table& table) {
-  const std::vector<Cell> cells(comparison.cells().begin(), comparison.cells().end());
-  const std::vector<RunResult> runs(comparison.runs().begin(), comparison.runs().end());
-  const SeriesNames names(cells);
-  for (const Cell& cell : cells) {
-    std::vector<Field> fields = fields_of(cell, RunsOf(cell, runs));
+Table CellsTable(const ComparisonResult& comparison, const std::vector<Column>& columns,
+                 FieldsOf fields_of) {
+  const CellRows rows(comparison, {"ps_shards"});
+  Table table;
+  table.columns = rows.Columns();
+  table.columns.insert(table.columns.end(), columns.begin(), columns.end());
+  for (const Cell& cell : rows.cells()) {
+    std::vector<Field> fields = fields_of(cell, rows.RunsOf(cell));
     if (fields.empty()) continue;
-    const std::string series = names.Of(cell);
-    std::vector<Field> row = {{absl::StrCat(cell.workers())},
-                              {series, Field::Kind::kSeries, "", names.Colour(series)}};
+    std::vector<Field> row = rows.Fields(cell);
     for (Field& field : fields) row.push_back(std::move(field));
     table.rows.push_back(std::move(row));
   }
+  return table;
 }
 
 }  // namespace
 
 Table ShardTable(const ComparisonResult& comparison) {
-  Table table;
-  table.columns = {{"Workers", true},          {"Strategy"},
-                   {"Shards", true},           {"Parameters / shard", true},
-                   {"Largest difference"},     {"Frames / step", true},
-                   {"Queue / frame", true},    {"Fold / step", true},
-                   {"Serialise / step", true}, {"Reply", true},
-                   {"Updates", true},          {"Late pushes", true},
-                   {"Snapshots", true}};
   const auto fields_of = [](const Cell& cell, const std::vector<const RunResult*>& runs) {
     ShardTotal total;
     for (const RunResult* run : runs) total.Add(*run);
@@ -185,14 +178,22 @@ Table ShardTable(const ComparisonResult& comparison) {
     fields.insert(fields.begin(), Field{absl::StrCat(cell.shards())});
     return fields;
   };
-  AddRows(comparison, fields_of, table);
-  return table;
+  return CellsTable(comparison,
+                    {{"Shards", true},
+                     {"Parameters / shard", true},
+                     {"Largest difference"},
+                     {"Frames / step", true},
+                     {"Queue / frame", true},
+                     {"Fold / step", true},
+                     {"Serialise / step", true},
+                     {"Reply", true},
+                     {"Updates", true},
+                     {"Late pushes", true},
+                     {"Snapshots", true}},
+                    fields_of);
 }
 
 Table StalenessTable(const ComparisonResult& comparison) {
-  Table table;
-  table.columns = {{"Workers", true}, {"Strategy"},     {"Units pushed", true}, {"None", true},
-                   {"Mean", true},    {"Median", true}, {"p99", true},          {"Largest", true}};
   const auto fields_of = [](const Cell&, const std::vector<const RunResult*>& runs) {
     Staleness staleness;
     for (const RunResult* run : runs) {
@@ -200,8 +201,14 @@ Table StalenessTable(const ComparisonResult& comparison) {
     }
     return staleness.total() > 0 ? staleness.Fields() : std::vector<Field>();
   };
-  AddRows(comparison, fields_of, table);
-  return table;
+  return CellsTable(comparison,
+                    {{"Units pushed", true},
+                     {"None", true},
+                     {"Mean", true},
+                     {"Median", true},
+                     {"p99", true},
+                     {"Largest", true}},
+                    fields_of);
 }
 
 }  // namespace ringside

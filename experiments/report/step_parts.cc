@@ -1,5 +1,7 @@
 #include "experiments/report/step_parts.h"
 
+#include <algorithm>
+
 namespace ringside {
 
 const std::vector<StepPart>& StepParts() {
@@ -21,6 +23,20 @@ const std::vector<StepPart>& StepParts() {
        [](const StepRecord& step) { return step.other_s(); }},
   };
   return *parts;
+}
+
+const StepPart& WaitForSlowest() {
+  static const auto* wait = new StepPart{
+      "Waiting for the slowest", "wait_slowest_s",
+      "The first share of exposed communication: until the rank with the most to compute had its "
+      "gradients ready.",
+      "#7d1d3f", [](const StepRecord& step) { return step.wait_slowest_s(); }};
+  return *wait;
+}
+
+bool AnyWaitForSlowest(const ComparisonResult& comparison) {
+  return std::any_of(comparison.cells().begin(), comparison.cells().end(),
+                     [](const Cell& cell) { return cell.mean_step().wait_slowest_s() > 0; });
 }
 
 const StepPart& HiddenCommunication() {

@@ -18,6 +18,11 @@ struct StepPart {
 
 const std::vector<StepPart>& StepParts();
 
+// The first share of exposed communication, where it was told apart.
+const StepPart& WaitForSlowest();
+// Whether it was, in any cell.
+bool AnyWaitForSlowest(const ComparisonResult& comparison);
+
 // None of the parts: it goes on at the same time as Backward.
 const StepPart& HiddenCommunication();
 

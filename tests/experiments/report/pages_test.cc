@@ -13,6 +13,7 @@
 #include "experiments/report/headline.h"
 #include "experiments/report/html_page.h"
 #include "experiments/report/html_text.h"
+#include "experiments/report/learning_figures.h"
 #include "experiments/report/markdown_summary.h"
 #include "experiments/report/svg_theme.h"
 #include "tests/experiments/report/sample_runs.h"
@@ -48,14 +49,16 @@ std::string Page(const ComparisonResult& comparison) {
 TEST(HtmlPageTest, HasEverySectionInOrder) {
   const std::string page = Page(SampleComparison());
   size_t before = 0;
-  for (const char* id : {"verdict", "gates", "equivalence", "learning", "speed", "step", "wire",
-                         "processes", "provenance", "command", "settings"}) {
+  for (const char* id : {"verdict", "gates", "speed", "training", "step", "wire", "processes",
+                         "shards", "skew", "learning", "provenance", "command", "settings"}) {
     const size_t at = page.find(absl::StrCat("<section id=\"", id, "\""));
     ASSERT_NE(at, std::string::npos) << id;
     EXPECT_GT(at, before) << id;
     before = at;
   }
-  for (const char* name : {"loss", "throughput", "efficiency", "breakdown"}) {
+  for (const char* name :
+       {"throughput", "efficiency", "training_time", "breakdown", "skew", "loss", "loss_time"}) {
+    EXPECT_THAT(page, HasSubstr(absl::StrCat("href=\"figures/", name, ".csv\"")));
     EXPECT_THAT(page, HasSubstr(absl::StrCat("<svg id=\"", name, "\">")));
   }
   EXPECT_THAT(page, HasSubstr("<title>ps or ring? – Ringside</title>"));
@@ -115,12 +118,14 @@ TEST(FiguresTest, OnlyThoseThatHaveSomethingToShow) {
     for (const Figure& figure : Figures(comparison)) found.push_back(figure.name);
     return found;
   };
-  EXPECT_THAT(names(SampleComparison()),
-              ElementsAre("loss", "throughput", "efficiency", "breakdown"));
-  EXPECT_THAT(names(BuildComparison({MakeRun({})}, {}, {})), ElementsAre("loss", "breakdown"));
+  EXPECT_THAT(names(SampleComparison()), ElementsAre("throughput", "efficiency", "training_time",
+                                                     "breakdown", "skew", "loss", "loss_time"));
+  EXPECT_THAT(names(BuildComparison({MakeRun({})}, {}, {})),
+              ElementsAre("breakdown", "skew", "loss", "loss_time"));
   SampleRun all_warm_up;
   all_warm_up.steps = 5;
-  EXPECT_THAT(names(BuildComparison({MakeRun(all_warm_up)}, {}, {})), ElementsAre("loss"));
+  EXPECT_THAT(names(BuildComparison({MakeRun(all_warm_up)}, {}, {})),
+              ElementsAre("loss", "loss_time"));
   EXPECT_THAT(names(BuildComparison({}, {}, {})), ElementsAre());
 }
 
@@ -128,15 +133,16 @@ TEST(FiguresTest, ACsvHoldsEveryStep) {
   const Figure loss = LossFigure(BuildComparison({MakeRun({})}, {}, {}));
   const std::vector<std::string> lines = absl::StrSplit(loss.csv, '\n');
   ASSERT_EQ(lines.size(), 32u);  // header, 30 steps, and what follows the last line end
-  EXPECT_EQ(lines[0], "workers,series,trial,step,loss");
-  EXPECT_THAT(lines[1], StartsWith("2,ring,0,1,2.4"));
+  EXPECT_EQ(lines[0], "workers,series,point,trial,step,time_s,loss");
+  EXPECT_THAT(lines[1], StartsWith("2,ring,,0,1,0.01,2.4"));
 }
 
 TEST(FiguresTest, LossIsTheSumOverRanks) {
   RunResult run = MakeRun({});
   for (WorkerResult& worker : *run.mutable_worker_results())
     worker.mutable_steps(0)->set_loss(0.25);
-  EXPECT_THAT(LossFigure(BuildComparison({run}, {}, {})).csv, HasSubstr("\n2,ring,0,1,0.5\n"));
+  EXPECT_THAT(LossFigure(BuildComparison({run}, {}, {})).csv,
+              HasSubstr("\n2,ring,,0,1,0.01,0.5\n"));
 }
 
 TEST(BreakdownTest, ShowsHiddenCommunicationBesideExposed) {
@@ -149,8 +155,8 @@ TEST(BreakdownTest, ShowsHiddenCommunicationBesideExposed) {
   }
   const ComparisonResult comparison = BuildComparison({run}, {}, {});
   const Figure figure = BreakdownFigure(comparison);
-  EXPECT_THAT(figure.csv, HasSubstr("\nring,2,exposed_comm_s,0.0009765625\n"));
-  EXPECT_THAT(figure.csv, HasSubstr("\nring,2,hidden_comm_s,0.00390625\n"));
+  EXPECT_THAT(figure.csv, HasSubstr("\nring,2,,exposed_comm_s,0.0009765625\n"));
+  EXPECT_THAT(figure.csv, HasSubstr("\nring,2,,hidden_comm_s,0.00390625\n"));
   EXPECT_THAT(figure.caption, HasSubstr("Hidden communication goes on behind"));
   const std::string summary = MarkdownSummary(comparison);
   EXPECT_THAT(summary, HasSubstr("| Hidden communication |\n"));
@@ -158,12 +164,29 @@ TEST(BreakdownTest, ShowsHiddenCommunicationBesideExposed) {
   EXPECT_THAT(Page(comparison), HasSubstr("</i>Hidden communication</dt>"));
 }
 
+TEST(BreakdownTest, TellsWaitingForTheSlowestFromTheRest) {
+  RunResult run = MakeRun({});
+  EXPECT_THAT(Page(BuildComparison({run}, {}, {})), Not(HasSubstr("Waiting for the slowest")));
+  for (WorkerResult& worker : *run.mutable_worker_results()) {
+    for (StepRecord& step : *worker.mutable_steps()) {
+      step.set_exposed_comm_s(0.0078125);
+      step.set_wait_slowest_s(0.00390625);
+    }
+  }
+  const ComparisonResult comparison = BuildComparison({run}, {}, {});
+  EXPECT_THAT(BreakdownFigure(comparison).csv,
+              AllOf(HasSubstr("\nring,2,,wait_slowest_s,0.00390625\n"),
+                    HasSubstr("\nring,2,,exposed_comm_s,0.0078125\n")));
+  EXPECT_THAT(MarkdownSummary(comparison), HasSubstr("of exposed, waiting for the slowest"));
+  EXPECT_THAT(Page(comparison), HasSubstr("</i>Waiting for the slowest</dt>"));
+}
+
 TEST(BreakdownTest, SaysNothingOfCommunicationWhereThereIsNone) {
   SampleRun local;
   local.strategy = "local";
   const ComparisonResult comparison = BuildComparison({MakeRun(local)}, {}, {});
   EXPECT_THAT(BreakdownFigure(comparison).caption, Not(HasSubstr("Hidden")));
-  EXPECT_THAT(MarkdownSummary(comparison), HasSubstr(" | – |\n\n## "));
+  EXPECT_THAT(MarkdownSummary(comparison), HasSubstr(" | – |\n\nMean over"));
 }
 
 TEST(EquivalenceTableTest, WhatIsExemptNeitherAgreesNorFails) {
@@ -216,7 +239,7 @@ TEST(ShardTableTest, CountsUpdatesLatePushesAndSnapshots) {
 
 TEST(ShardTableTest, IsLeftOutWhereNothingWasMeasured) {
   EXPECT_THAT(MarkdownSummary(BuildComparison({MakeRun({})}, {}, {})),
-              Not(HasSubstr("## Inside the shards")));
+              Not(HasSubstr("## Inside the servers")));
   SampleRun sample;
   sample.strategy = "ps";
   RunResult old = MakeRun(sample);
@@ -234,7 +257,7 @@ TEST(StalenessTableTest, OfModesThatHaveIt) {
   for (ShardResult& shard : *run.mutable_shard_results()) shard.set_staleness(3, 0);
   EXPECT_THAT(MarkdownSummary(BuildComparison({run}, {}, {})),
               HasSubstr("| 2 | ps ssp 3 | 196 | 61 % | 0.47 | 0 | 2 | 2 |"));
-  EXPECT_THAT(MarkdownSummary(SampleComparison()), Not(HasSubstr("## Staleness")));
+  EXPECT_THAT(MarkdownSummary(SampleComparison()), Not(HasSubstr("Units pushed")));
 }
 
 TEST(EquivalenceTableTest, RunsThatDependOnTimingAreExemptAndTheirRanksAreNot) {
@@ -259,7 +282,7 @@ TEST(FiguresTest, TextOfTheScriptCannotEndItsQuotes) {
   std::vector<RunResult> runs = {MakeRun({})};
   runs[0].set_strategy("a'\nset output '/x'");
   const Figure figure = BreakdownFigure(BuildComparison(runs, {}, {}));
-  EXPECT_THAT(figure.script, HasSubstr("'2 workers · a'' set output ''/x'''"));
+  EXPECT_THAT(figure.script, HasSubstr("'a'' set output ''/x'''"));
 }
 
 TEST(SvgThemeTest, RefusesWhatIsNoSvg) {
@@ -294,7 +317,7 @@ TEST(MarkdownSummaryTest, HasVerdictGatesAndTables) {
       summary,
       HasSubstr("| equivalence | PASS | final parameters are bit-identical in all 18 runs"));
   EXPECT_THAT(summary, HasSubstr("⚠ Single host"));
-  EXPECT_THAT(summary, HasSubstr("## On the wire"));
+  EXPECT_THAT(summary, HasSubstr("## Bytes and messages"));
   EXPECT_THAT(summary, HasSubstr("```sh\nringside compare "));
 }
 

@@ -12,6 +12,7 @@
 #include "experiments/report/comparison.h"
 #include "experiments/report/figures.h"
 #include "experiments/report/gnuplot.h"
+#include "experiments/report/learning_figures.h"
 #include "experiments/report/text_file.h"
 #include "tests/experiments/report/sample_runs.h"
 
@@ -50,7 +51,8 @@ TEST_F(ReportWriterTest, WritesEverythingAndReadsItBack) {
               AllOf(HasSubstr("\"schema_version\":1"), HasSubstr("\"parameters_sha256\"")));
   EXPECT_THAT(Read("new/out/results.csv"), HasSubstr("\nring,4,0,tcp,32,128,2,"));
   EXPECT_THAT(Read("new/out/summary.md"), HasSubstr("# ps or ring?"));
-  for (const char* name : {"loss", "throughput", "efficiency", "breakdown"}) {
+  for (const char* name :
+       {"throughput", "efficiency", "training_time", "breakdown", "skew", "loss", "loss_time"}) {
     EXPECT_THAT(Read(std::string("new/out/figures/") + name + ".svg"),
                 HasSubstr("<svg class=\"figure\""));
     EXPECT_THAT(Read(std::string("new/out/figures/") + name + ".csv"), HasSubstr("workers"));
@@ -60,7 +62,7 @@ TEST_F(ReportWriterTest, WritesEverythingAndReadsItBack) {
   for ([[maybe_unused]] const auto& entry :
        std::filesystem::recursive_directory_iterator(folder_ + "/new/out"))
     ++entries;
-  EXPECT_EQ(entries, 4 + 1 + 8);
+  EXPECT_EQ(entries, 4 + 1 + 14);
 }
 
 TEST_F(ReportWriterTest, ThePageIsSelfContained) {

@@ -16,7 +16,7 @@ constexpr int64_t kParameters = 1000;
 constexpr int64_t kHeaderBytes = 64;
 
 bool IsDirect(const SampleRun& sample) { return sample.strategy == "direct"; }
-bool IsLocal(const SampleRun& sample) { return sample.strategy == "local"; }
+bool IsLocal(const SampleRun& sample) { return IsOneProcess(sample.strategy); }
 bool IsPs(const SampleRun& sample) { return IsParameterServer(sample.strategy); }
 bool IsAsynchronous(const SampleRun& sample) {
   return sample.strategy == "ps async" || absl::StartsWith(sample.strategy, "ps ssp");
@@ -96,14 +96,21 @@ StepRecord MakeStep(const SampleRun& sample, int64_t step, int rank, double step
   record.set_hidden_comm_s(IsLocal(sample) ? 0 : record.backward_s() * 0.6);
   record.set_exposed_comm_s(step_s * comm_share);
   record.set_optimizer_s(step_s * 0.08);
-  record.set_other_s(step_s - record.data_s() - record.forward_s() - record.backward_s() -
+  if (sample.slow_rank >= 0) {
+    record.set_step_s(step_s + sample.slow_s);
+    if (rank == sample.slow_rank) {
+      record.set_forward_s(record.forward_s() + sample.slow_s);
+    } else {
+      record.set_exposed_comm_s(record.exposed_comm_s() + sample.slow_s);
+    }
+  }
+  record.set_other_s(record.step_s() - record.data_s() - record.forward_s() - record.backward_s() -
                      record.exposed_comm_s() - record.optimizer_s());
   // The same for all strategies: a function of step and rank alone.
   const auto t = static_cast<double>(step);
   const double loss = 2.3 * std::exp(-t / 90) + 0.09 +
                       0.16 * std::exp(-t / 200) * std::sin(t * 0.4) * std::cos(t * 0.17);
   record.set_loss(loss * hosted / sample.workers);
-  static_cast<void>(rank);
   return record;
 }
 
@@ -141,6 +148,30 @@ void AddSettings(const SampleRun& sample, RunResult& run) {
   settings["first_bucket_bytes"] = "262144";
   settings["frame_bytes"] = "1048576";
   settings["congestion_control"] = "";
+}
+
+// Bandwidths that a probe would find: a little less than was asked for, on every link alike.
+void AddNetwork(const SampleRun& sample, RunResult& run) {
+  if (sample.bandwidth_mbit <= 0) return;
+  (*run.mutable_settings())["network"] =
+      std::to_string(static_cast<int>(sample.bandwidth_mbit)) + "mbit,100us";
+  (*run.mutable_settings())["placement"] = "dedicated";
+  NetworkReport& network = *run.mutable_network();
+  network.set_bandwidth_mbit(sample.bandwidth_mbit);
+  network.set_latency_us(100);
+  network.set_congestion_control("cubic");
+  for (const WorkerResult& worker : run.worker_results())
+    network.add_hosts("worker " + std::to_string(worker.rank()));
+  for (const ShardResult& shard : run.shard_results())
+    network.add_hosts("shard " + std::to_string(shard.shard()));
+  for (int from = 0; from < network.hosts_size(); ++from) {
+    const int to = (from + 1) % network.hosts_size();
+    LinkProbe& probe = *network.add_probes();
+    probe.set_from_host(from);
+    probe.set_to_host(to);
+    probe.set_bandwidth_mbit(sample.bandwidth_mbit * (0.95 - 0.002 * from));
+    probe.set_round_trip_us(260 + from);
+  }
 }
 
 // As if a unit took 50 us to wait for, 20 us to fold, 5 us to send and 200 us to have been sent.
@@ -225,6 +256,17 @@ RunResult MakeRun(const SampleRun& wanted) {
     for (int64_t step = 1; step <= sample.steps; ++step) {
       *worker.add_steps() = MakeStep(sample, step, rank, step_times[static_cast<size_t>(step - 1)]);
     }
+    double train_s = 0;
+    for (const StepRecord& step : worker.steps()) train_s += step.step_s();
+    if (rank == 0 && sample.checkpoints > 0) {
+      CheckpointStatistics& checkpoints = *worker.mutable_checkpoints();
+      checkpoints.set_written(sample.checkpoints);
+      checkpoints.set_bytes(4 * kParameters);
+      checkpoints.set_copy_s(0.0015 * static_cast<double>(sample.checkpoints));
+      checkpoints.set_wait_s(0.0005 * static_cast<double>(sample.checkpoints));
+      checkpoints.set_write_s(0.040 * static_cast<double>(sample.checkpoints));
+    }
+    worker.set_train_s(train_s + 0.002 * static_cast<double>(sample.checkpoints));
     *worker.mutable_traffic() = WorkerTraffic(sample, rank);
     *worker.mutable_expected_traffic() = worker.traffic();
   }
@@ -240,6 +282,7 @@ RunResult MakeRun(const SampleRun& wanted) {
     result.set_steps(sample.steps);
     AddShardMeasurements(sample, result);
   }
+  AddNetwork(sample, run);
   Evaluation& evaluation = *run.mutable_evaluation();
   evaluation.set_correct(1931);
   evaluation.set_samples(2000);

@@ -24,6 +24,10 @@ struct SampleRun {
   double noise = 0;       // relative; 0: all steps alike
   std::string link = "";  // of ring: tcp where left empty; of direct: shm; of ps: not told
   std::string wire_dtype = "fp32";
+  int slow_rank = -1;  // its own work takes longer by slow_s, which the others wait
+  double slow_s = 0;
+  int64_t checkpoints = 0;    // written by worker 0, each of which stops training for 2 ms
+  double bandwidth_mbit = 0;  // of an emulated network with a host for every process; 0: none
 };
 
 // A run that passes every gate. Traffic follows the formulas for 1,000 parameters and one bucket.
