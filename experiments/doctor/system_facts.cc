@@ -92,8 +92,6 @@ bool OnPath(const std::string& program, const std::string& search_path) {
   return false;
 }
 
-}
-
 std::string ProtobufVersion() {
   return google::protobuf::internal::VersionString(GOOGLE_PROTOBUF_VERSION);
 }

@@ -63,7 +63,7 @@ std::string Table(const Forecast& forecast) {
 
 }  // namespace
 
-std::string CrossoverText(const Crossover& crossover) {
+std::string PredictedCrossoverText(const Crossover& crossover) {
   if (crossover.setting() == "workers") {
     return absl::StrFormat("%s is faster up to %.0f workers, %s from %.0f on",
                            crossover.faster_below(), crossover.value().low(),
@@ -82,7 +82,7 @@ std::string PredictionText(const Prediction& prediction) {
   text += "\nRing against ps on hosts of its own:\n";
   if (prediction.crossovers.empty()) text += "  one of them is always faster here\n";
   for (const Crossover& crossover : prediction.crossovers) {
-    absl::StrAppend(&text, "  ", CrossoverText(crossover), "\n");
+    absl::StrAppend(&text, "  ", PredictedCrossoverText(crossover), "\n");
   }
   text += "\nAssumed:\n";
   for (const std::string& line : prediction.assumptions) absl::StrAppend(&text, "  ", line, "\n");

@@ -12,7 +12,7 @@ namespace ringside {
 std::string PredictionText(const Prediction& prediction);
 
 // "ring is faster up to 12 workers, ps, dedicated from 13 on"
-std::string CrossoverText(const Crossover& crossover);
+std::string PredictedCrossoverText(const Crossover& crossover);
 
 }  // namespace ringside
 

@@ -96,7 +96,7 @@ std::vector<std::string> HeadlineFacts(const ComparisonResult& comparison) {
   if (!model.empty())
     facts.push_back(dataset.empty() ? model : absl::StrCat(model, " on ", dataset));
   facts.push_back(Counted(first.parameter_elements(), "parameter"));
-  if (Setting(first, "precision") == "bf16") facts.push_back("computed in bf16");
+  if (SettingOf(first, "precision") == "bf16") facts.push_back("computed in bf16");
   facts.push_back(absl::StrCat(
       Range(workers), workers.size() == 1 && *workers.begin() == 1 ? " worker" : " workers"));
   if (!shards.empty())

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "experiments/report/crossover_text.h"
+#include "experiments/report/crossovers.h"
 #include "experiments/report/forecast_tables.h"
 #include "experiments/report/headline.h"
 #include "experiments/report/learning_figures.h"
@@ -178,10 +178,14 @@ Section Network(const ComparisonResult& comparison) {
 }
 
 Section Sensitivity(const ComparisonResult& comparison) {
+  std::vector<std::string> crossovers;
+  for (const Crossover& crossover : comparison.crossovers()) {
+    crossovers.push_back(absl::StrCat(CrossoverText(crossover), "."));
+  }
   return {"sensitivity",
           "What it depends on",
           "",
-          {SentencesBlock(CrossoverSentences(comparison)), FiguresBlock({"sensitivity*"})}};
+          {SentencesBlock(crossovers), FiguresBlock({"sensitivity*"})}};
 }
 
 Section Learning(const ComparisonResult& comparison) {

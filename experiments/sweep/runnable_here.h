@@ -8,7 +8,7 @@
 namespace ringside {
 
 // UNAVAILABLE, PERMISSION_DENIED: it cannot, and the message is the reason. What only the job's
-// processes can find out is left to them.
+// processes can find out is left to them. Main thread only.
 absl::Status CanRunHere(const JobConfig& job);
 
 }  // namespace ringside

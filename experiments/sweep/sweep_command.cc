@@ -15,6 +15,7 @@
 #include "common/logging.h"
 #include "common/status_macros.h"
 #include "experiments/experiment_flags.h"
+#include "experiments/model/forecast.h"
 #include "experiments/output_folder.h"
 #include "experiments/progress_line.h"
 #include "experiments/report/comparison.h"
@@ -42,9 +43,9 @@ struct Sweep {
 // The command line of a sweep says where things lie; what runs is in the spec, which the results
 // keep.
 absl::Status RequireFlagsOfSweep(const CommandLine& line) {
-  static const auto* allowed =
-      new std::set<std::string>{"out",    "overwrite", "dry_run",   "data_dir",  "metrics_port",
-                                "listen", "interface", "advertise", "port_range"};
+  static const auto* allowed = new std::set<std::string>{
+      "out",          "overwrite", "dry_run",   "allow_unequal", "data_dir",
+      "metrics_port", "listen",    "interface", "advertise",     "port_range"};
   for (const std::string& flag : line.given) {
     if (allowed->count(flag) > 0) continue;
     return absl::InvalidArgumentError(absl::StrCat(
@@ -146,6 +147,24 @@ void PrintPlan(const Sweep& sweep) {
   printf("\n");
 }
 
+// Adds the forecast that the spec asks for. That it cannot be made is a warning: what was measured
+// stands.
+void AddForecast(const SweepPlan& plan, ComparisonResult* comparison) {
+  if (!plan.has_forecast) return;
+  std::vector<HoldOut> hold_outs;
+  for (const ForecastSpec::HoldOut& held : plan.forecast.hold_out()) {
+    hold_outs.push_back({held.setting(), held.value(), held.workers()});
+  }
+  absl::StatusOr<Forecast> forecast = ForecastSweep(*comparison, hold_outs);
+  if (forecast.ok()) {
+    *comparison->mutable_forecast() = *std::move(forecast);
+    return;
+  }
+  const std::string line = absl::StrCat("No forecast: ", forecast.status().message());
+  LogWarning(line);
+  comparison->add_warnings(line);
+}
+
 }  // namespace
 
 int SweepCommand(const CommandContext& context) {
@@ -164,9 +183,10 @@ int SweepCommand(const CommandContext& context) {
     if (outcome.was_refused && sweep->fresh.has_value()) sweep->fresh->Discard();
     return outcome.status;
   }
-  const ComparisonResult comparison =
-      BuildComparison(outcome.runs, context.argv, outcome.runs.front().provenance(),
-                      {sweep->plan.question, sweep->plan.varied, sweep->plan.warnings});
+  ComparisonResult comparison = BuildComparison(
+      outcome.runs, context.argv, outcome.runs.front().provenance(),
+      {sweep->plan.question, sweep->plan.varied, sweep->plan.warnings}, InequalityFromFlags());
+  AddForecast(sweep->plan, &comparison);
   PrintVerdict(comparison);
   const absl::Status written = WriteReportAndSayWhere(comparison, sweep->out);
   if (!written.ok()) return ExitStatus(written);

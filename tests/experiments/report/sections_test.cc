@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_join.h"
 #include "experiments/report/comparison.h"
-#include "experiments/report/crossover_text.h"
 #include "experiments/report/forecast_tables.h"
 #include "experiments/report/network_table.h"
 #include "experiments/report/plain_words.h"
@@ -138,15 +137,6 @@ TEST(NetworkTableTest, HoldsWhatWasGotAgainstWhatWasAsked) {
   for (LinkProbe& probe : *slow.mutable_network()->mutable_probes()) probe.set_bandwidth_mbit(60);
   EXPECT_EQ(NetworkTable(BuildComparison({slow}, {}, {})).rows[0][2].kind, Field::Kind::kFail);
   EXPECT_TRUE(NetworkTable(BuildComparison({MakeRun({})}, {}, {})).empty());
-}
-
-TEST(CrossoverTextTest, SaysWhereAndHowSurely) {
-  EXPECT_THAT(
-      CrossoverSentences(Sweep()),
-      ElementsAre("With 4 workers, ring is faster below 472 Mbit/s, and ps above (95 % interval "
-                  "458 Mbit/s to 489 Mbit/s; measured at 400 Mbit/s and 1,000 Mbit/s).",
-                  "With 2 workers, ring is faster up to 100 Mbit/s and ps from 400 Mbit/s; "
-                  "between them they change places."));
 }
 
 TEST(SettingTextTest, PutsSettingsIntoWords) {
