@@ -63,7 +63,7 @@ TEST(ScalingTableTest, TellsWhatEachCellWas) {
   const Table table = ScalingTable(Sweep());
   EXPECT_EQ(absl::StrJoin(Titles(table), "|"),
             "Workers|Strategy|Network|Shards|Placement|Batch per rank|Global batch|Samples/s|per "
-            "host|per core|Speed-up|Efficiency|Step, p50|p90|p99|CV");
+            "host|per core|Speed-up|Efficiency|Step, p50|p90|p99|CV|Threads / cores");
   EXPECT_EQ(FieldAt(table, 0, "Network"), "100mbit,100us");
   EXPECT_EQ(FieldAt(table, 0, "Placement"), "dedicated");
   EXPECT_EQ(FieldAt(table, 1, "Placement"), "–");
