@@ -10,7 +10,7 @@ BENCH_OUT ?= results/bench
 .PHONY: demo test test-python bench training-bench sanitize thread-safety format check-format packages build clean help
 
 help:
-	@echo "make demo      train real MNIST with ps, ring and local, compare them, write $(DEMO_OUT)/report.html"
+	@echo "make demo      train real MNIST with ps, ring, data_parallel and local, compare them, write $(DEMO_OUT)/report.html"
 	@echo "make test      build everything and run every test"
 	@echo "make test-python   install what some tests read our files back with, from PyPI into build/python"
 	@echo "make bench     kernels, then all-reduce and the parameter server against other libraries and the machine's limits"
@@ -32,7 +32,7 @@ build: packages
 	cmake --build --preset release -j $(JOBS)
 
 demo: build
-	$(BUILD)/bin/ringside compare --strategies=ps,ring,local --workers=1,2,4 --trials=5 --ps_shards=2 \
+	$(BUILD)/bin/ringside compare --strategies=ps,ring,data_parallel,local --workers=1,2,4 --trials=5 --ps_shards=2 \
 	  --model=mlp --hidden=256,128 --data_dir=data/mnist10k --epochs=10 --global_batch=128 --seed=1 \
 	  --optimizer=sgd --learning_rate=0.05 --momentum=0.9 --weight_decay=0.001 --out=$(DEMO_OUT) --overwrite
 
