@@ -226,7 +226,9 @@ TEST_F(TraceTest, ASlowRankIsNamedInBothStrategies) {
           continue;
         }
         EXPECT_LE(step.wait_slowest_s(), step.exposed_comm_s());
-        if (step.step() > 2) EXPECT_GT(step.wait_slowest_s(), 0.025);
+        if (step.step() > 2) {
+          EXPECT_GT(step.wait_slowest_s(), 0.025);
+        }
       }
     }
   }

@@ -60,9 +60,10 @@ TEST(AllReduceSummerTest, TracesTheSumsOfTheWindow) {
   TraceBuffer buffer({2, 2}, 100);
   auto reducers = MakeRingReducers(1, kSegmentBytes);
   ASSERT_TRUE(reducers.ok()) << reducers.status();
-  AllReduceSummer::Config config{Group::World(1, 0, 3), Plan(), std::move((*reducers)[0]),
-                                 MakeArena(Plan().total_elements())};
-  config.expected_traffic = [](int64_t) { return TrafficCounters(); };
+  AllReduceSummer::Config config{
+      Group::World(1, 0, 3),     Plan(),
+      std::move((*reducers)[0]), MakeArena(Plan().total_elements()),
+      absl::Seconds(60),         [](int64_t) { return TrafficCounters(); }};
   config.trace = &buffer;
   const auto summer = AllReduceSummer::Create(std::move(config));
   ASSERT_TRUE(summer.ok()) << summer.status();
