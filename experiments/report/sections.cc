@@ -19,9 +19,14 @@
 namespace ringside {
 namespace {
 
-Block TableBlock(const std::string& label, Table table, const std::string& note = "") {
+Block OfKind(Block::Kind kind) {
   Block block;
-  block.kind = Block::Kind::kTable;
+  block.kind = kind;
+  return block;
+}
+
+Block TableBlock(const std::string& label, Table table, const std::string& note = "") {
+  Block block = OfKind(Block::Kind::kTable);
   block.label = label;
   block.table = std::move(table);
   block.note = note;
@@ -35,8 +40,7 @@ Block WideTextBlock(const std::string& label, Table table) {
 }
 
 Block FiguresBlock(const std::vector<std::string>& names) {
-  Block block;
-  block.kind = Block::Kind::kFigures;
+  Block block = OfKind(Block::Kind::kFigures);
   block.names = names;
   return block;
 }
@@ -49,15 +53,8 @@ Block Beside(Block block) {
 }
 
 Block SentencesBlock(const std::vector<std::string>& sentences) {
-  Block block;
-  block.kind = Block::Kind::kSentences;
+  Block block = OfKind(Block::Kind::kSentences);
   block.sentences = sentences;
-  return block;
-}
-
-Block OfKind(Block::Kind kind) {
-  Block block;
-  block.kind = kind;
   return block;
 }
 

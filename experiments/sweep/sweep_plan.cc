@@ -12,7 +12,7 @@
 #include "common/status_macros.h"
 #include "experiments/experiment_config.h"
 #include "experiments/launch_limit.h"
-#include "experiments/sweep/heeded_settings.h"
+#include "experiments/report/point.h"
 #include "experiments/sweep/hold_outs.h"
 #include "experiments/sweep/spec_settings.h"
 #include "experiments/trial_order.h"
@@ -89,12 +89,12 @@ class Planner {
 
   bool Heeds(const SweepContender& contender, size_t dimension) const {
     return settings_.dimensions[dimension].values.size() == 1 ||
-           IsHeeded(contender.strategy, settings_.dimensions[dimension].setting);
+           ringside::Heeds(contender.strategy, settings_.dimensions[dimension].setting);
   }
 
   absl::Status CheckHeeded(const SweepDimension& dimension) const {
     for (const SweepContender& contender : settings_.contenders) {
-      if (IsHeeded(contender.strategy, dimension.setting)) return absl::OkStatus();
+      if (ringside::Heeds(contender.strategy, dimension.setting)) return absl::OkStatus();
     }
     return source_.Error(dimension.path, absl::StrCat("no strategy of this sweep takes notice of ",
                                                       dimension.setting));
