@@ -45,4 +45,10 @@ absl::StatusOr<BucketPlan> BucketPlan::Create(const std::vector<ParameterSpec>& 
   return plan;
 }
 
+std::vector<int64_t> BucketPlan::lengths() const {
+  std::vector<int64_t> lengths;
+  for (const ElementRange& bucket : buckets_) lengths.push_back(bucket.length);
+  return lengths;
+}
+
 }  // namespace ringside

@@ -31,6 +31,8 @@ class BucketPlan {
 
   int size() const { return static_cast<int>(buckets_.size()); }
   const ElementRange& bucket(int index) const { return buckets_[index]; }
+  // Of the buckets, in their order.
+  std::vector<int64_t> lengths() const;
   int64_t total_elements() const { return total_elements_; }
   int num_parameters() const { return static_cast<int>(parameters_.size()); }
   // The range of parameter `index` (model order) in the arena, and the bucket that holds it.

@@ -1,25 +1,20 @@
 #include "worker/ring_factory.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "common/reduction.h"
 #include "common/status_macros.h"
 #include "worker/synchronizers/all_reduce_summer.h"
+#include "worker/synchronizers/local_summer.h"
 
 namespace ringside {
 namespace {
 
-std::vector<int64_t> BucketLengths(const BucketPlan& plan) {
-  std::vector<int64_t> lengths;
-  for (int bucket = 0; bucket < plan.size(); ++bucket) {
-    lengths.push_back(plan.bucket(bucket).length);
-  }
-  return lengths;
-}
-
 int64_t LongestBucket(const BucketPlan& plan) {
-  const std::vector<int64_t> lengths = BucketLengths(plan);
+  const std::vector<int64_t> lengths = plan.lengths();
   return *std::max_element(lengths.begin(), lengths.end());
 }
 
@@ -48,6 +43,7 @@ void RingFactory::Announce(Member* member) const {
 absl::StatusOr<SynchronizerFactory::Product> RingFactory::Make(const Meeting& meeting) {
   const JobConfig& job = config_.job;
   const BucketPlan& plan = *meeting.plan;
+  if (job.workers == 1) return MakeAlone(meeting);
   const Group group = Group::World(job.workers, config_.rank, meeting.membership->generation());
   // What neighbours read: the gradients, and the sums that pass through here.
   RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Arena> sums,
@@ -64,13 +60,20 @@ absl::StatusOr<SynchronizerFactory::Product> RingFactory::Make(const Meeting& me
   AllReduceSummer::Config summer{
       group, plan, std::move(made.reducer), std::move(sums), job.step_timeout, nullptr};
   summer.trace = meeting.trace;
-  summer.expected_traffic = [expected = std::move(made.expected_traffic),
-                             lengths = BucketLengths(plan)](int64_t exchanges) {
-    return expected(lengths) * exchanges;
-  };
+  summer.expected_traffic = [expected = std::move(made.expected_traffic), lengths = plan.lengths()](
+                                int64_t exchanges) { return expected(lengths) * exchanges; };
   RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<GradientSummer> made_summer,
                             AllReduceSummer::Create(std::move(summer)));
   return UpdateWith(std::move(made_summer), config_, meeting, std::move(made.facts));
+}
+
+absl::StatusOr<SynchronizerFactory::Product> RingFactory::MakeAlone(const Meeting& meeting) {
+  LocalSummer::Config config{1, *meeting.plan};
+  config.lent = true;
+  RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<GradientSummer> summer,
+                            LocalSummer::Create(std::move(config)));
+  return UpdateWith(std::move(summer), config_, meeting,
+                    {{"schedule", "ring"}, {"cpu_kernels", std::string(CpuKernels())}});
 }
 
 absl::StatusOr<ReducerConfig> RingFactory::ConfigOf(const Meeting& meeting,
@@ -94,14 +97,13 @@ absl::StatusOr<ReducerConfig> RingFactory::ConfigOf(const Meeting& meeting,
 
 absl::StatusOr<MadeReducer> RingFactory::MakeOverPorts(const Meeting& meeting, ReducerConfig config,
                                                        std::vector<const Arena*> arenas) {
-  for (int rank = 0; ports_ != nullptr && rank < config_.job.workers; ++rank) {
+  for (int rank = 0; rank < config_.job.workers; ++rank) {
     const Member& member = meeting.membership->workers(rank);
     PeerAddress& peer = config.peers.emplace_back();
     RINGSIDE_ASSIGN_OR_RETURN(peer.tcp, DataEndpoint(member));
     peer.local = member.local_endpoint();
     peer.host = member.host();
   }
-  if (config.link == "grpc") config.link = "auto";  // a ring of one has no links
   config.arenas = std::move(arenas);
   RINGSIDE_ASSIGN_OR_RETURN(MadeReducer made, MakeReducer(std::move(ports_), std::move(config)));
   // The report compares it with the servers'.

@@ -26,6 +26,7 @@ class RingFactory final : public SynchronizerFactory {
   absl::StatusOr<Product> Make(const Meeting& meeting) override;
 
  private:
+  absl::StatusOr<Product> MakeAlone(const Meeting& meeting);  // a ring of one
   // Without addresses and arenas.
   absl::StatusOr<ReducerConfig> ConfigOf(const Meeting& meeting, const Group& group) const;
   absl::StatusOr<MadeReducer> MakeOverPorts(const Meeting& meeting, ReducerConfig config,

@@ -65,6 +65,7 @@ absl::StatusOr<RunResult> AssembleRunResult(const RunResultParts& parts) {
   FillSettings(parts.job, &result);
   result.set_total_steps(parts.total_steps);
   result.set_parameter_elements(parts.parameter_elements);
+  for (int64_t elements : parts.bucket_elements) result.add_bucket_elements(elements);
   result.set_resumed_from_step(parts.resumed_from_step);
   const int64_t warm = parts.resumed_from_step + parts.job.warmup_steps;
   result.set_warmup_steps(warm < parts.total_steps ? warm : 0);

@@ -19,6 +19,7 @@ struct RunResultParts {
   int64_t total_steps = 0;
   int64_t resumed_from_step = 0;  // 0: none was another run's
   int64_t parameter_elements = 0;
+  std::vector<int64_t> bucket_elements;  // of the plan
   Provenance provenance;
   std::vector<std::string> command;
 };

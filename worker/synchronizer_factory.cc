@@ -33,7 +33,7 @@ class OneProcessFactory final : public SynchronizerFactory {
   absl::StatusOr<Product> Make(const Meeting& meeting) override {
     LocalSummer::Config summer{config_.job.workers, *meeting.plan};
     RINGSIDE_ASSIGN_OR_RETURN(summer.wire_dtype, ParseWireDtype(config_.job.wire_dtype));
-    summer.lent = config_.job.plays_at_once();
+    summer.lent = config_.job.plays_at_once() || config_.job.workers == 1;
     RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<GradientSummer> made,
                               LocalSummer::Create(std::move(summer)));
     return UpdateWith(std::move(made), config_, meeting, {});

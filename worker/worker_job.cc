@@ -414,6 +414,7 @@ absl::Status WorkerJob::WriteReport(const std::vector<std::string>& blobs) {
   parts.shard_blobs.assign(blobs.begin() + config_.job.worker_processes(), blobs.end());
   parts.total_steps = trainer_->total_steps();
   parts.parameter_elements = workload_->plan->total_elements();
+  parts.bucket_elements = workload_->plan->lengths();
   parts.resumed_from_step = checkpoints_->resumed_step();
   parts.provenance = OwnProvenance();
   parts.command = config_.command;

@@ -34,8 +34,8 @@ using Expectations = std::array<Expectation, kNumbers>;
 
 Expectations ExpectedOf(const std::vector<const SweepPoint*>& points) {
   // Of processors and gRPC as of 2020 (docs/rationale.md), within factors of 2 to 10.
-  Expectations expected = {{{20e-6, 1.0},
-                            {50e-6, 1.0},
+  Expectations expected = {{{100e-6, 1.5},
+                            {100e-6, 1.5},
                             {0.4e-9, 0.8},
                             {0.8e-9, 0.8},
                             {0.3e-9, 1.5},

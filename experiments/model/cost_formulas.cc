@@ -103,18 +103,22 @@ double ServerEnd(const StepJob& job, const std::vector<double>& ready) {
                                                  : std::max(part.push, part.work));
     pull += part.pull;
   }
-  const double end =
-      CommunicationEnd(job, ready, overlapping) + 2 * job.network.latency_s + 2 * job.costs.alpha_s;
-  if (!job.pull_overlaps_push) return end + pull;
+  const double end = CommunicationEnd(job, ready, overlapping) + 2 * job.network.latency_s;
+  if (!job.pull_overlaps_push) return end + pull + 2 * job.costs.alpha_s;
   // The last unit: folded, sent to all workers, received.
+  const LinkCosts& costs = job.costs;
   const ModelBucket& last = job.buckets.back();
   const double unit = static_cast<double>(last.elements * job.element_bytes) /
                       static_cast<double>(UnitsOfBucket(job, last.elements));
-  const double fold = job.workers * unit * job.costs.gamma_s_per_byte;
+  const double fold = job.workers * unit * costs.gamma_s_per_byte;
   const double receivers = job.workers - (job.placement == Placement::kColocated ? 1 : 0);
-  return end + fold +
-         std::max(receivers * unit * beta, job.workers * unit * job.costs.cpu_s_per_byte) +
-         3 * unit * job.costs.cpu_s_per_byte;
+  double answers = std::max(receivers * unit * beta, (job.workers - 1) * costs.alpha_s +
+                                                         job.workers * unit * costs.cpu_s_per_byte);
+  if (CoresAreShared(job) && job.one_machine) {
+    const double all = job.shards * job.workers * (costs.alpha_s + 2 * unit * costs.cpu_s_per_byte);
+    answers = std::max(answers, all / job.cores);
+  }
+  return end + fold + answers + 2 * costs.alpha_s + 3 * unit * costs.cpu_s_per_byte;
 }
 
 }  // namespace
@@ -134,22 +138,21 @@ double RingBucketSeconds(const StepJob& job, int64_t elements) {
   const bool crosses = NumHosts(job) > 1;
   const double wire = bytes * (crosses ? LinkSecondsPerByte(job) : job.costs.beta_s_per_byte);
   const double latency = crosses ? job.network.latency_s / job.workers_per_host : 0;
+  const double burst = crosses ? BurstSeconds(job) : 0;
+  // All ranks do the same at the same time, so that cores that are short are so in every step.
+  const double shortage = CoreShortage(job);
   const LinkCosts& costs = job.costs;
-  const double send = costs.alpha_s + bytes * costs.cpu_s_per_byte;
-  const double keep = bytes * costs.cpu_s_per_byte;
-  const double add = keep + bytes * costs.gamma_s_per_byte;
-  // Of one step on the next: the link or the thread is busy, or a segment is awaited.
+  const double keep = shortage * bytes * costs.cpu_s_per_byte;
+  const double send = keep + shortage * costs.alpha_s;
+  const double add = keep + shortage * bytes * costs.gamma_s_per_byte;
+  // Of one step on the next: the link or the thread is busy, or a segment is awaited. By then the
+  // link has rested.
   const auto period = [&](double work) {
-    return std::max(segments * std::max(wire, work), wire + latency + work);
+    return std::max(segments * std::max(wire, work), std::max(0.0, wire - burst) + latency + work);
   };
-  const double own = send + (segments - 1) * std::max(wire, send) + wire;
-  const double seconds =
-      own + (n - 1) * period(add + send) + (n - 2) * period(keep + send) + latency + keep;
-  if (!CoresAreShared(job)) return seconds;
-  const double messages = 2.0 * (n - 1) * segments;
-  const double work = messages * (send + keep) + (n - 1) * segments * (add - keep);
-  const double ranks = job.one_machine ? n : job.workers_per_host;
-  return std::max(seconds, ranks * work / job.cores);
+  const double own =
+      send + std::max((segments - 1) * send, (segments - 1) * std::max(wire, send) + wire - burst);
+  return own + (n - 1) * period(add + send) + (n - 2) * period(keep + send) + latency + keep;
 }
 
 int64_t UnitsOfBucket(const StepJob& job, int64_t elements) {

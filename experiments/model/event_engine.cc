@@ -11,6 +11,7 @@ EventEngine::EventEngine(const StepJob& job)
       beta_(LinkSecondsPerByte(job)),
       local_beta_(job.costs.beta_s_per_byte),
       latency_(job.network.latency_s),
+      burst_s_(BurstSeconds(job)),
       pools_(job.one_machine ? 1 : NumHosts(job)),
       out_(NumHosts(job)),
       in_(NumHosts(job)),
@@ -124,8 +125,13 @@ int64_t EventEngine::FlowOf(const Message& message) const {
   return static_cast<int64_t>(message.from) * static_cast<int64_t>(host_of_.size()) + message.to;
 }
 
+double EventEngine::Pass(double bytes, Port* port) const {
+  port->level = std::max(port->level, now_ - burst_s_) + bytes * beta_;
+  return std::max(port->level, now_);
+}
+
 void EventEngine::StartOut(int host, int index) {
-  out_[host].free = wire_[index].out_done = now_ + wire_[index].message.bytes * beta_;
+  out_[host].free = wire_[index].out_done = Pass(wire_[index].message.bytes, &out_[host]);
   Push(now_ + latency_, Kind::kIncoming, index, Token());
 }
 
@@ -148,8 +154,9 @@ void EventEngine::OnIncoming(int index) {
 
 void EventEngine::StartIn(int index) {
   const OnWire& wire = wire_[index];
-  in_[host_of_[wire.message.to]].busy = true;
-  Push(std::max(now_ + wire.message.bytes * beta_, wire.out_done + latency_), Kind::kArrival, index,
+  Port& port = in_[host_of_[wire.message.to]];
+  port.busy = true;
+  Push(std::max(Pass(wire.message.bytes, &port), wire.out_done + latency_), Kind::kArrival, index,
        Token());
 }
 

@@ -8,8 +8,9 @@
 // Every host has one network card, whose two directions carry one message after another; those of
 // different connections take turns (fair_queue.h). A message begins to come in one latency after
 // it began to go out, and has come in when both ends have carried its bytes: an uncontended message
-// costs its bytes once, not at both ends. Messages between processes of one host pass the card by:
-// each process has a lane of its own for them.
+// costs its bytes once, not at both ends. A direction that has rested lets a burst pass at once (a
+// token bucket; in this form the generic cell rate algorithm of ITU-T I.371). Messages between
+// processes of one host pass the card by: each process has a lane of its own for them.
 //
 // Thread-compatible.
 #ifndef RINGSIDE_EXPERIMENTS_MODEL_EVENT_ENGINE_H_
@@ -107,6 +108,7 @@ class EventEngine {
   struct Port {
     bool busy = false;       // of what comes in
     double free = 0;         // of what goes out: when
+    double level = -1e9;     // of the token bucket: when it would be free, had it no burst to give
     FairQueue<int> waiting;  // indices of messages
   };
 
@@ -118,6 +120,8 @@ class EventEngine {
   void Reschedule(int machine);
   void OnPool(const Event& event, Listener* listener);
   int64_t FlowOf(const Message& message) const;
+  // When a message has passed that begins to, now.
+  double Pass(double bytes, Port* port) const;
   void StartOut(int host, int index);
   void OnOutFree(int host);
   void OnIncoming(int index);
@@ -130,6 +134,7 @@ class EventEngine {
   const double beta_;
   const double local_beta_;
   const double latency_;
+  const double burst_s_;
   std::vector<int> host_of_;  // by process
 
   double now_ = 0;

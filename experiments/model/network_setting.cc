@@ -64,9 +64,9 @@ absl::StatusOr<NetworkSetting> ParseNetworkSetting(absl::string_view text) {
   return setting;
 }
 
-double PayloadBytesPerSecond(double bandwidth_mbit) {
-  return bandwidth_mbit * 1e6 / 8 * 1448 / 1514;
-}
+double PayloadBytesPerSecond(double bandwidth_mbit) { return PayloadOf(bandwidth_mbit * 1e6 / 8); }
+
+double PayloadOf(double frame_bytes) { return frame_bytes * 1448 / 1514; }
 
 absl::StatusOr<int64_t> ParseParameterCount(absl::string_view text) {
   RINGSIDE_ASSIGN_OR_RETURN(

@@ -24,6 +24,8 @@ absl::StatusOr<NetworkSetting> ParseNetworkSetting(absl::string_view text);
 // Bytes of payload per second that TCP over Ethernet frames of 1,500 bytes makes of a bandwidth:
 // 1,448 of payload in 1,514 that a shaper counts.
 double PayloadBytesPerSecond(double bandwidth_mbit);
+// The same of bytes.
+double PayloadOf(double frame_bytes);
 
 // "25.6M", "7B", "1000000": parameters. INVALID_ARGUMENT: no such number, or below 1.
 absl::StatusOr<int64_t> ParseParameterCount(absl::string_view text);

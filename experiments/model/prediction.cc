@@ -136,7 +136,7 @@ class Predictor {
     RINGSIDE_ASSIGN_OR_RETURN(const BucketPlan plan,
                               BucketPlan::Create(shapes, FirstBucketBytes(),
                                                  request_.bucket_bytes.value_or(BucketBytes())));
-    job_.buckets = BucketsOf(plan);
+    job_.buckets = BucketsOf(plan.lengths());
     elements_ = plan.total_elements();
     shapes_are_even_ = !exact;
     return absl::OkStatus();

@@ -44,12 +44,17 @@ struct Wire {
 class Ring {
  public:
   explicit Ring(const StepJob& job)
-      : job_(job), thread_(job.workers, 0), link_(job.workers, 0), wires_(job.workers) {
+      : job_(job),
+        thread_(job.workers, 0),
+        link_(job.workers, -BurstSeconds(job)),
+        wires_(job.workers) {
     const double inside = job.costs.beta_s_per_byte;
+    const double saved = BurstSeconds(job);
     for (int rank = 0; rank < job.workers; ++rank) {
       const bool leaves = HostOf(job, rank) != HostOf(job, (rank + 1) % job.workers);
       beta_.push_back(leaves ? LinkSecondsPerByte(job) : inside);
       latency_.push_back(leaves ? job.network.latency_s : 0);
+      burst_s_.push_back(leaves ? saved : 0);
     }
   }
 
@@ -108,8 +113,8 @@ class Ring {
 
   void Transmit(int rank, double bytes) {
     Wire& wire = wires_[rank];
-    link_[rank] = std::max(link_[rank], thread_[rank]) + bytes * beta_[rank];
-    const double arrival = link_[rank] + latency_[rank];
+    link_[rank] = std::max(link_[rank], thread_[rank] - burst_s_[rank]) + bytes * beta_[rank];
+    const double arrival = std::max(link_[rank], thread_[rank]) + latency_[rank];
     if (wire.sent == static_cast<int64_t>(wire.arrivals.size())) {
       wire.arrivals.push_back(arrival);
     } else {
@@ -120,9 +125,10 @@ class Ring {
 
   const StepJob& job_;
   std::vector<double> thread_;   // by rank: when its thread is free
-  std::vector<double> link_;     // and its link to the right
+  std::vector<double> link_;     // and its link to the right, had it begun a burst earlier
   std::vector<double> beta_;     // of that link
   std::vector<double> latency_;  // of that link
+  std::vector<double> burst_s_;  // of that link
   std::vector<Wire> wires_;
 };
 

@@ -7,8 +7,8 @@
 // the rank's thread or link:
 //
 //   thread:  t = max(t, arrival of the message) + receive, fold, send on
-//   link:    l = max(l, t) + bytes * beta
-//   arrival at the right neighbour:  l + latency
+//   link:    l = max(l, t - burst) + bytes * beta     (the burst of a token bucket, in seconds)
+//   arrival at the right neighbour:  max(l, t) + latency
 //
 // Ranks may start, compute and so wait unevenly. Ranks of one host are neighbours, of whose hops
 // one in each direction leaves the host: its card is shared by nobody. What is not covered is cores

@@ -1,16 +1,18 @@
 #include "experiments/model/step_job.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace ringside {
 
-std::vector<ModelBucket> BucketsOf(const BucketPlan& plan) {
+std::vector<ModelBucket> BucketsOf(const std::vector<int64_t>& lengths) {
   std::vector<ModelBucket> buckets;
-  const auto total = static_cast<double>(plan.total_elements());
-  for (int i = 0; i < plan.size(); ++i) {
-    const ElementRange& range = plan.bucket(i);
-    buckets.push_back(
-        {range.length, static_cast<double>(plan.total_elements() - range.begin) / total});
+  const auto total =
+      static_cast<double>(std::accumulate(lengths.begin(), lengths.end(), int64_t{0}));
+  int64_t so_far = 0;
+  for (int64_t length : lengths) {
+    so_far += length;
+    buckets.push_back({length, total > 0 ? static_cast<double>(so_far) / total : 1});
   }
   return buckets;
 }
@@ -36,6 +38,10 @@ int NumHosts(const StepJob& job) {
 
 double LinkSecondsPerByte(const StepJob& job) {
   return job.network.bytes_per_s > 0 ? 1 / job.network.bytes_per_s : job.costs.beta_s_per_byte;
+}
+
+double BurstSeconds(const StepJob& job) {
+  return job.network.bytes_per_s > 0 ? job.network.burst_bytes / job.network.bytes_per_s : 0;
 }
 
 bool CoresAreShared(const StepJob& job) {

@@ -32,6 +32,8 @@ struct ComputeTimes {
 struct NetworkShape {
   double bytes_per_s = 0;  // of payload; 0: not shaped, LinkCosts::beta_s_per_byte counts
   double latency_s = 0;    // one way
+  // What a link that has rested lets pass at once: a token bucket's size, in payload.
+  double burst_bytes = 0;
 };
 
 enum class Placement {
@@ -69,9 +71,10 @@ struct StepJob {
   int cores = 0;             // of a machine; 0: as many as there are threads
 };
 
-// Buckets of `plan` with their readiness: as many parameters as lie behind a bucket's first are
-// differentiated before it, each in a time proportional to its elements.
-std::vector<ModelBucket> BucketsOf(const BucketPlan& plan);
+// Buckets of these lengths, in the order of submission, with their readiness: the parameters of a
+// bucket and of those before it are differentiated before it, each in a time proportional to its
+// elements.
+std::vector<ModelBucket> BucketsOf(const std::vector<int64_t>& lengths);
 
 // Where processes live: worker r is process r, shard s is process N + s.
 int NumProcesses(const StepJob& job);
@@ -79,6 +82,8 @@ int NumHosts(const StepJob& job);
 int HostOf(const StepJob& job, int process);
 // Seconds per byte of a host's link, each way, and of what stays on a host.
 double LinkSecondsPerByte(const StepJob& job);
+// What a burst saves on a link that has rested; 0 where links are not shaped.
+double BurstSeconds(const StepJob& job);
 
 // Threads of one machine that may want a core at once exceed its cores: they queue.
 bool CoresAreShared(const StepJob& job);

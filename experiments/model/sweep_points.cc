@@ -64,8 +64,15 @@ std::string KeyOf(const RunResult& run, const ComparisonResult& comparison) {
   return key;
 }
 
-// One way between two hosts: measured, where it was, else as asked for.
-void SetNetwork(const RunResult& run, SweepPoint* point) {
+int64_t LookaheadOf(const RunResult& run, bool between_hosts) {
+  const std::string link = Fact(run, "left_link");
+  if (between_hosts || link.empty()) return kFarLookahead;
+  return link == "shm" ? std::numeric_limits<int32_t>::max() : 1;
+}
+
+// One way between two hosts: measured, where it was (over all trials), else as asked for.
+void SetNetwork(SweepPoint* point) {
+  const RunResult& run = *point->runs.front();
   const auto asked = ParseNetworkSetting(Setting(run, "network"));
   double mbit = run.network().bandwidth_mbit();
   double latency_us = run.network().latency_us();
@@ -76,9 +83,11 @@ void SetNetwork(const RunResult& run, SweepPoint* point) {
   point->shaped = mbit > 0;
   std::vector<double> bandwidths;
   std::vector<double> round_trips;
-  for (const LinkProbe& probe : run.network().probes()) {
-    if (probe.bandwidth_mbit() > 0) bandwidths.push_back(probe.bandwidth_mbit());
-    if (probe.round_trip_us() > 0) round_trips.push_back(probe.round_trip_us());
+  for (const RunResult* trial : point->runs) {
+    for (const LinkProbe& probe : trial->network().probes()) {
+      if (probe.bandwidth_mbit() > 0) bandwidths.push_back(probe.bandwidth_mbit());
+      if (probe.round_trip_us() > 0) round_trips.push_back(probe.round_trip_us());
+    }
   }
   point->probed = point->shaped && !bandwidths.empty();
   if (!point->shaped) mbit = 0;
@@ -86,6 +95,10 @@ void SetNetwork(const RunResult& run, SweepPoint* point) {
   if (!round_trips.empty()) latency_us = Median(round_trips) / 2;
   point->job.network.bytes_per_s = point->probed ? mbit * 1e6 / 8 : PayloadBytesPerSecond(mbit);
   point->job.network.latency_s = latency_us * 1e-6;
+  if (point->shaped)
+    point->job.network.burst_bytes = PayloadOf(static_cast<double>(run.network().burst_bytes()));
+  const bool between_hosts = point->shaped || run.has_network() || !point->job.one_machine;
+  point->job.lookahead = LookaheadOf(run, between_hosts);
 }
 
 void SetMachine(const RunResult& run, StepJob* job) {
@@ -101,19 +114,18 @@ void SetMachine(const RunResult& run, StepJob* job) {
   job->cores = cpus.empty() ? run.provenance().cores() : static_cast<int>(cpus.size());
 }
 
-int64_t LookaheadOf(const RunResult& run, bool between_hosts) {
-  const std::string link = Fact(run, "left_link");
-  if (between_hosts || link.empty()) return kFarLookahead;
-  return link == "shm" ? std::numeric_limits<int32_t>::max() : 1;
-}
-
-std::vector<ModelBucket> BucketsOf(const RunResult& run) {
+// Those of the run; older results do not have them, and their shapes are a guess.
+std::vector<ModelBucket> BucketsOfRun(const RunResult& run) {
+  if (run.bucket_elements_size() > 0) {
+    return BucketsOf(
+        std::vector<int64_t>(run.bucket_elements().begin(), run.bucket_elements().end()));
+  }
   bool exact = false;
   const auto shapes = ShapesOfModel(Setting(run, "model"), Setting(run, "model_args"),
                                     std::max<int64_t>(1, run.parameter_elements()), &exact);
   const auto plan = BucketPlan::Create(shapes, Number(run, "first_bucket_bytes", 256 << 10),
                                        Number(run, "bucket_bytes", 4 << 20));
-  return plan.ok() ? BucketsOf(*plan) : std::vector<ModelBucket>();
+  return plan.ok() ? BucketsOf(plan->lengths()) : std::vector<ModelBucket>();
 }
 
 StepJob JobOf(const RunResult& run) {
@@ -211,10 +223,7 @@ std::vector<SweepPoint> PointsOf(const ComparisonResult& comparison) {
       point.row.set_shards(run.shards());
       point.row.set_placement(PlacementOf(run));
       point.job = JobOf(run);
-      SetNetwork(run, &point);
-      const bool between_hosts = point.shaped || run.has_network() || !point.job.one_machine;
-      point.job.lookahead = LookaheadOf(run, between_hosts);
-      point.job.buckets = BucketsOf(run);
+      point.job.buckets = BucketsOfRun(run);
       point.base = absl::StrCat(Setting(run, "model"), " ", Setting(run, "model_args"));
       point.rank_batch =
           static_cast<double>(Number(run, "batch_size", 1) * Number(run, "accumulate", 1));
@@ -222,6 +231,7 @@ std::vector<SweepPoint> PointsOf(const ComparisonResult& comparison) {
     points[place->second].runs.push_back(&run);
   }
   for (SweepPoint& point : points) {
+    SetNetwork(&point);
     MeasureStep(comparison, &point);
     MeasureCompute(&point);
     MeasureShards(&point);

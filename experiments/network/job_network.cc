@@ -8,6 +8,7 @@
 #include "common/check.h"
 #include "common/status_macros.h"
 #include "experiments/network/link_probe.h"
+#include "experiments/network/network_commands.h"
 
 namespace ringside {
 
@@ -32,6 +33,7 @@ absl::StatusOr<std::unique_ptr<JobNetwork>> JobNetwork::Create(const JobConfig& 
   report.set_bandwidth_mbit(made->network_->spec().bandwidth_mbit);
   report.set_latency_us(made->network_->spec().latency_us);
   report.set_congestion_control(made->network_->congestion_control());
+  report.set_burst_bytes(ShapingOf(made->network_->spec()).burst_bytes);
   for (const std::string& name : HostNames(made->plan_)) report.add_hosts(name);
   for (const LinkProbe& probe : probes) *report.add_probes() = probe;
   return made;

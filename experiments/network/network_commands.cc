@@ -12,7 +12,7 @@ constexpr char kBridge[] = "br0";
 constexpr int kHostsPerBlock = 250;
 constexpr double kBurstSeconds = 250e-6;
 constexpr double kQueueSeconds = 1;
-constexpr int64_t kLeastBurst = 16 << 10;
+constexpr int64_t kLeastBurst = 8 << 10;
 // A packet may be 64 KiB, with a header for every 1,500 bytes that it is to be cut to.
 constexpr int64_t kMostPacket = 60 << 10;
 constexpr int64_t kLeastQueue = 1 << 20;

@@ -28,7 +28,7 @@ std::string PortName(int host);
 // A token bucket (tc-tbf(8)).
 struct Shaping {
   int64_t bits_per_s = 0;  // 0: none
-  // What may leave at once after a pause: 250 us of the bandwidth, at least 16 KiB. More would let
+  // What may leave at once after a pause: 250 us of the bandwidth, at least 8 KiB. More would let
   // short messages pass unshaped.
   int64_t burst_bytes = 0;
   // The largest packet that TCP may hand down: half the burst, at most 60 KiB. The other half makes

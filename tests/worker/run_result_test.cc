@@ -10,6 +10,7 @@
 namespace ringside {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::string WorkerBlob(int rank, const std::string& hash) {
@@ -32,6 +33,7 @@ RunResultParts MakeParts() {
   parts.shard_blobs = {ShardResult().SerializeAsString()};
   parts.total_steps = 20;
   parts.parameter_elements = 99;
+  parts.bucket_elements = {33, 66};
   parts.command = {"worker", "--steps=20"};
   return parts;
 }
@@ -63,6 +65,7 @@ TEST(RunResultTest, HoldsAllThatWasGathered) {
   EXPECT_EQ(result->total_steps(), 20);
   EXPECT_EQ(result->warmup_steps(), 10);
   EXPECT_EQ(result->parameter_elements(), 99);
+  EXPECT_THAT(result->bucket_elements(), ElementsAre(33, 66));
   EXPECT_EQ(result->worker_results_size(), 2);
   EXPECT_EQ(result->worker_results(1).rank(), 1);
   EXPECT_EQ(result->shard_results_size(), 1);

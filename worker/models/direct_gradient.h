@@ -1,8 +1,8 @@
 // Gradients of weights that a matrix product writes where they belong.
 //
-// LibTorch makes each gradient in memory of its own and then adds it to the one that stands in the
-// parameter's buffer, which had to be zeroed before: for a linear layer that is five passes over as
-// many numbers as the layer has weights, where the product itself is one. Here the product's output
+// LibTorch makes each gradient in memory of its own, from where it has to be copied into the
+// parameter's buffer: for a linear layer that is two passes over as many numbers as the layer has
+// weights, where the product itself is one. Here the product's output
 // is the buffer: it replaces what stands there the first time after Clear, and adds to it from then
 // on (a step of several micro-batches).
 //

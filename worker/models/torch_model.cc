@@ -26,23 +26,21 @@ absl::Status Thrown(const char* where) {
   }
 }
 
-// Runs after a gradient has been added to the buffer; Tensor::register_hook would run before.
-class ReadyHook final : public torch::autograd::FunctionPostHook {
+// Runs after LibTorch has accumulated a gradient; Tensor::register_hook would run before.
+class AccumulatedHook final : public torch::autograd::FunctionPostHook {
  public:
-  ReadyHook(const std::function<void(int)>* ready, int parameter)
-      : ready_(ready), parameter_(parameter) {}
+  explicit AccumulatedHook(std::function<void()> accumulated)
+      : accumulated_(std::move(accumulated)) {}
 
   torch::autograd::variable_list operator()(
       const torch::autograd::variable_list& outputs,
       const torch::autograd::variable_list& /*inputs*/) override {
-    (*ready_)(parameter_);
+    accumulated_();
     return outputs;
   }
 
  private:
-  const std::function<void(int)>* const
-      ready_;  // of the model, which owns the nodes that own the hooks
-  const int parameter_;
+  const std::function<void()> accumulated_;
 };
 
 torch::Tensor View(float* data, const torch::Tensor& like) {
@@ -115,31 +113,39 @@ absl::Status TorchModel::Bind(absl::Span<float> parameters, absl::Span<float> gr
 void TorchModel::BindParameter(int index, float* value, float* gradient) {
   torch::Tensor& parameter = parameters_[index];
   parameter.set_data(View(value, parameter));
-  parameter.mutable_grad() = View(gradient, parameter);
+  places_.push_back(View(gradient, parameter));
+  parameter.mutable_grad() = places_.back();
   auto accumulator = torch::autograd::impl::grad_accumulator(parameter);
-  accumulator->add_post_hook(std::make_unique<ReadyHook>(&parameter_ready_, index));
+  accumulator->add_post_hook(std::make_unique<AccumulatedHook>([this, index] {
+    PutInPlace(index);
+    parameter_ready_(index);
+  }));
   accumulators_.push_back(std::move(accumulator));
   const bool direct =
       std::any_of(direct_gradients_.begin(), direct_gradients_.end(),
                   [&](const DirectGradient* own) { return own->weight().is_same(parameter); });
-  if (direct) return;
-  const auto length = static_cast<size_t>(parameter.numel());
-  if (!added_gradients_.empty() && added_gradients_.back().end() == gradient) {
-    const absl::Span<float> before = added_gradients_.back();
-    added_gradients_.back() = absl::MakeSpan(before.data(), before.size() + length);
+  if (!direct) handed_over_.push_back(index);
+}
+
+void TorchModel::PutInPlace(int index) {
+  torch::Tensor& gradient = parameters_[index].mutable_grad();
+  torch::Tensor& place = places_[index];
+  if (gradient.is_same(place)) return;
+  if (gradient.defined()) {
+    place.copy_(gradient);
   } else {
-    added_gradients_.emplace_back(gradient, length);
+    place.zero_();
   }
+  gradient = place;
 }
 
 void TorchModel::ClearGradients() {
-  for (absl::Span<float> gradients : added_gradients_) {
-    std::fill(gradients.begin(), gradients.end(), 0.0f);
-  }
+  for (int index : handed_over_) parameters_[index].mutable_grad().reset();
   for (DirectGradient* gradient : direct_gradients_) gradient->Clear();
 }
 
 void TorchModel::CompleteGradients() {
+  for (int index : handed_over_) PutInPlace(index);
   for (DirectGradient* gradient : direct_gradients_) gradient->Complete();
 }
 

@@ -40,6 +40,8 @@ class TorchModel final : public Model {
 
  private:
   void BindParameter(int index, float* value, float* gradient);
+  // What LibTorch has handed over; zeros where there is nothing.
+  void PutInPlace(int index);
   absl::Status CheckBatch(const Batch& batch) const;
   absl::Status CheckBufferLengths(size_t floats, size_t counters) const;
   Scores Compute(const Batch& batch, Dropout* dropout);
@@ -58,11 +60,15 @@ class TorchModel final : public Model {
   BufferSpecs buffer_specs_;
   std::vector<DirectGradient*> direct_gradients_;  // the layers' own
 
-  // Of the parameters that have no direct gradient; neighbours are one.
-  std::vector<absl::Span<float>> added_gradients_;
+  std::vector<torch::Tensor>
+      places_;  // by parameter: its part of the gradients that Bind was given
+  // The parameters that have no direct gradient. Where they have none yet, LibTorch hands over the
+  // tensor that it made for the first; into their places it is copied once, where zeroing and
+  // adding would be two passes more. From then on LibTorch adds to what stands there.
+  std::vector<int> handed_over_;
 
   std::function<void(int)> parameter_ready_;
-  // The nodes that add gradients to the buffer. LibTorch keeps weak references only, and with a
+  // The nodes that accumulate gradients. LibTorch keeps weak references only, and with a
   // node goes its hook.
   std::vector<std::shared_ptr<torch::autograd::Node>> accumulators_;
   torch::Tensor loss_;  // of the last Forward

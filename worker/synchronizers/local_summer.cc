@@ -21,8 +21,10 @@ absl::StatusOr<std::unique_ptr<LocalSummer>> LocalSummer::Create(Config config) 
   for (std::unique_ptr<Arena>& arena : copies) {
     RINGSIDE_ASSIGN_OR_RETURN(arena, Arena::Create(elements, Arena::Placement::kHeap));
   }
-  RINGSIDE_ASSIGN_OR_RETURN(std::unique_ptr<Arena> sums,
-                            Arena::Create(elements, Arena::Placement::kHeap));
+  std::unique_ptr<Arena> sums;  // those of a single rank are its gradients
+  if (config.world_size > 1) {
+    RINGSIDE_ASSIGN_OR_RETURN(sums, Arena::Create(elements, Arena::Placement::kHeap));
+  }
   return absl::WrapUnique(new LocalSummer(std::move(config), std::move(copies), std::move(sums)));
 }
 
@@ -96,12 +98,24 @@ absl::StatusOr<absl::Span<const float>> LocalSummer::Finish(int64_t step) {
     Fail(missing);
     return missing;
   }
+  if (sums_ == nullptr) return OfSingleRank();
   for (int bucket = 0; bucket < config_.plan.size(); ++bucket) {
     const ElementRange& range = config_.plan.bucket(bucket);
     FoldInLawOrder(config_.wire_dtype, gradients_[bucket],
                    sums_->span().subspan(range.begin, range.length));
   }
   return sums_->span();
+}
+
+absl::StatusOr<absl::Span<const float>> LocalSummer::OfSingleRank() {
+  const float* const begin = gradients_[0][0].data() - config_.plan.bucket(0).begin;
+  for (int bucket = 1; bucket < config_.plan.size(); ++bucket) {
+    if (gradients_[bucket][0].data() == begin + config_.plan.bucket(bucket).begin) continue;
+    Fail(absl::FailedPreconditionError(
+        absl::StrCat("bucket ", bucket, " lies apart from the others of its rank's gradients")));
+    return StickyError();
+  }
+  return absl::MakeConstSpan(begin, config_.plan.total_elements());
 }
 
 absl::Span<const float> LocalSummer::Submitted(const GradientBucket& bucket) const {

@@ -3,7 +3,8 @@
 //
 // Where ranks are played in turn, a rank's gradients are overwritten as soon as the next is played,
 // so Submit copies each bucket into an arena of its rank. Where they are played at once, each
-// rank's gradients stay where they are, and are lent. Finish folds them in law order.
+// rank's gradients stay where they are, and are lent. Finish folds them in law order. A single
+// rank, whatever its strategy, has nothing to fold: its gradients are the sums.
 #ifndef RINGSIDE_WORKER_SYNCHRONIZERS_LOCAL_SUMMER_H_
 #define RINGSIDE_WORKER_SYNCHRONIZERS_LOCAL_SUMMER_H_
 
@@ -26,7 +27,8 @@ class LocalSummer final : public GradientSummer {
     BucketPlan plan;
     // Sums are those of a ring whose partial sums travel like this.
     WireDtype wire_dtype = WireDtype::kFloat32;
-    // Every rank has gradients of its own, which stay as they are until Finish has returned.
+    // Every rank has gradients of its own, parts of one span that lie as in the plan, and they stay
+    // as they are until the next Submit.
     bool lent = false;
   };
 
@@ -38,7 +40,8 @@ class LocalSummer final : public GradientSummer {
   // must be made to follow.
   void Submit(const GradientBucket& bucket) override;
   // FAILED_PRECONDITION: a bucket of some rank was not submitted for this step, was submitted
-  // twice, or does not fit the plan. ABORTED and others: the cause given to Abort.
+  // twice, or does not fit the plan, or a single rank's buckets lie apart. ABORTED and others: the
+  // cause given to Abort.
   absl::StatusOr<absl::Span<const float>> Finish(int64_t step) override;
   absl::Span<const float> Submitted(const GradientBucket& bucket) const override;
   // Nothing leaves the process: always zero.
@@ -54,13 +57,15 @@ class LocalSummer final : public GradientSummer {
 
   absl::Status Check(const GradientBucket& bucket) const;
   absl::Status FirstMissing(int64_t step) const;
+  // The gradients of the only rank, as one span.
+  absl::StatusOr<absl::Span<const float>> OfSingleRank();
   absl::Status StickyError() const ABSL_LOCKS_EXCLUDED(mutex_);
   void Fail(absl::Status status) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Constant after construction.
   const Config config_;
   const std::vector<std::unique_ptr<Arena>> copies_;  // by rank; none where gradients are lent
-  const std::unique_ptr<Arena> sums_;
+  const std::unique_ptr<Arena> sums_;                 // none for a single rank
 
   // By bucket, then by rank. What is of a rank belongs to the thread that submits for it, and
   // between steps to the one that finishes.

@@ -32,6 +32,15 @@ TEST(EventSimulationTest, ServerEqualsTheFormulaOnUniformLinks) {
   }
 }
 
+// Of a link that has rested; one that is busy has no more to give.
+TEST(EventSimulationTest, ABurstPassesOnce) {
+  StepJob job = UniformServer(1, 1, 100'000);
+  job.unit_elements = 1000;
+  const double steady = Slowest(job);
+  job.network.burst_bytes = 40'000;
+  EXPECT_NEAR(Slowest(job), steady - 40'000 / 125e6, 70e-6);  // and the last answer's own
+}
+
 TEST(EventSimulationTest, BucketsOverlapWithBackward) {
   StepJob job = UniformServer(2, 1, 0);
   job.unit_elements = 1000;

@@ -44,6 +44,19 @@ TEST(RingSimulationTest, EqualsTheFormulaWhereProcessorsAreSlow) {
   ExpectFormula(job);
 }
 
+// A hop begins when the link has rested for a latency at least.
+TEST(RingSimulationTest, EqualsTheFormulaWhereLinksLetABurstPass) {
+  for (double burst : {1e3, 4e3, 1e6}) {
+    StepJob job = UniformRing(4, 4000);
+    job.network.latency_s = 5e-3;
+    const double steady = RingBucketSeconds(job, 4000);
+    job.network.burst_bytes = burst;
+    ExpectFormula(job);
+    const double saved = 6 * std::min(burst, 4000.0) / 125e6;
+    EXPECT_NEAR(RingBucketSeconds(job, 4000), steady - saved, kExact * steady);
+  }
+}
+
 TEST(RingSimulationTest, BucketsFollowEachOther) {
   StepJob job = UniformRing(4, 0);
   job.buckets = {{4000, 0}, {8000, 0}, {4000, 0.5}};
@@ -62,6 +75,7 @@ TEST(RingSimulationTest, EqualsTheSimulationOfEvents) {
         job.segment_elements = 701;
         job.lookahead = lookahead;
         job.costs = {13e-6, 0.7e-9, 0.2e-9, 0.5e-9};
+        job.network.burst_bytes = lookahead == 2 ? 3000 : 0;
         std::vector<RankTimes> ranks;
         for (int rank = 0; rank < workers; ++rank) {
           ranks.push_back({1e-4 * rank, 2e-4, 3e-4 * ((rank * 5) % 3), 1e-5 * rank});

@@ -32,7 +32,7 @@ inline StepJob Resnet50(int workers) {
   const auto shapes = PresetShapes("resnet50");
   StepJob job;
   job.workers = workers;
-  job.buckets = BucketsOf(*BucketPlan::Create(*shapes, 256 << 10, 4 << 20));
+  job.buckets = BucketsOf(BucketPlan::Create(*shapes, 256 << 10, 4 << 20)->lengths());
   job.costs = {10e-6, 0.3e-9, 0.1e-9, 0.4e-9};
   job.compute = {0.04, 0.08, 0.005, 0.003, false};
   job.network = {25e9 / 8, 20e-6};

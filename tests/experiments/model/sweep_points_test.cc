@@ -43,6 +43,7 @@ TEST(SweepPointsTest, WhatWasProbedCountsMoreThanWhatWasAskedFor) {
   for (RunResult& run : *sweep.mutable_runs()) {
     run.mutable_network()->set_bandwidth_mbit(200);
     run.mutable_network()->set_latency_us(100);
+    run.mutable_network()->set_burst_bytes(15'140);
     for (double mbit : {180.0, 190.0, 185.0}) {
       LinkProbe* probe = run.mutable_network()->add_probes();
       probe->set_bandwidth_mbit(mbit);
@@ -53,6 +54,32 @@ TEST(SweepPointsTest, WhatWasProbedCountsMoreThanWhatWasAskedFor) {
   EXPECT_TRUE(points[0].probed);
   EXPECT_DOUBLE_EQ(points[0].job.network.bytes_per_s, 185e6 / 8);
   EXPECT_DOUBLE_EQ(points[0].job.network.latency_s, 150e-6);
+  EXPECT_DOUBLE_EQ(points[0].job.network.burst_bytes, 14'480);
+}
+
+TEST(SweepPointsTest, ProbesOfAllTrialsCount) {
+  ComparisonResult sweep = MakeSweep({});
+  for (RunResult& run : *sweep.mutable_runs()) {
+    run.mutable_network()->set_bandwidth_mbit(200);
+    LinkProbe* probe = run.mutable_network()->add_probes();
+    probe->set_bandwidth_mbit(190);
+    probe->set_round_trip_us(run.trial() == 0 ? 900 : 300);
+  }
+  EXPECT_DOUBLE_EQ(PointsOf(sweep)[0].job.network.latency_s, 150e-6);
+}
+
+TEST(SweepPointsTest, BucketsAreThoseOfTheRun) {
+  ComparisonResult sweep = MakeSweep({});
+  for (RunResult& run : *sweep.mutable_runs()) {
+    run.add_bucket_elements(10);
+    run.add_bucket_elements(30);
+  }
+  const std::vector<ModelBucket> buckets = PointsOf(sweep)[0].job.buckets;
+  ASSERT_EQ(buckets.size(), 2u);
+  EXPECT_EQ(buckets[0].elements, 10);
+  EXPECT_DOUBLE_EQ(buckets[0].ready, 0.25);
+  EXPECT_EQ(buckets[1].elements, 30);
+  EXPECT_DOUBLE_EQ(buckets[1].ready, 1);
 }
 
 TEST(SweepPointsTest, LeavesOutWhatTheModelDoesNotKnow) {

@@ -26,7 +26,7 @@ TEST(NetworkCommandsTest, TheBucketHoldsAQuarterOfAMillisecondAndTheQueueASecond
   EXPECT_EQ(gigabit.burst_bytes, 31'250);
   EXPECT_EQ(gigabit.packet_bytes, 15'625);
   EXPECT_EQ(gigabit.queue_bytes, 125'000'000);
-  EXPECT_EQ(ShapingOf(Spec("100mbit")).burst_bytes, 16 << 10);
+  EXPECT_EQ(ShapingOf(Spec("100mbit")).burst_bytes, 8 << 10);
   EXPECT_EQ(ShapingOf(Spec("10gbit")).burst_bytes, 312'500);
   EXPECT_EQ(ShapingOf(Spec("10gbit")).packet_bytes, 60 << 10);
   EXPECT_EQ(ShapingOf(Spec("100gbit")).queue_bytes, 1 << 30);
@@ -40,11 +40,11 @@ TEST(NetworkCommandsTest, WithoutLatencyWiresAreVethPairs) {
             "addr add 10.7.0.1/16 dev br0\n");
   EXPECT_EQ(HostDevices(Spec("200mbit"), 3, "/proc/1/fd/2"),
             "link set lo up\nlink add eth0 type veth peer name port3 netns /proc/1/fd/2\n"
-            "link set eth0 gso_max_size 8192\n"
+            "link set eth0 gso_max_size 4096\n"
             "addr add 10.7.1.4/16 dev eth0\nlink set eth0 up\n");
   EXPECT_EQ(PortDevices(Spec("200mbit"), 2),
-            "link set port0 gso_max_size 8192\nlink set port0 master br0 up\n"
-            "link set port1 gso_max_size 8192\nlink set port1 master br0 up\n");
+            "link set port0 gso_max_size 4096\nlink set port0 master br0 up\n"
+            "link set port1 gso_max_size 4096\nlink set port1 master br0 up\n");
 }
 
 TEST(NetworkCommandsTest, WithLatencyTheDevicesAreThereAlready) {

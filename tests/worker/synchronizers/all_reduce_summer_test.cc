@@ -32,14 +32,6 @@ std::unique_ptr<Arena> MakeArena(int64_t elements) {
   return *Arena::Create(elements, Arena::Placement::kHeap);
 }
 
-std::vector<int64_t> BucketLengths() {
-  std::vector<int64_t> lengths;
-  for (int bucket = 0; bucket < Plan().size(); ++bucket) {
-    lengths.push_back(Plan().bucket(bucket).length);
-  }
-  return lengths;
-}
-
 std::unique_ptr<AllReduceSummer> Summer(int ranks, int rank, std::unique_ptr<AllReducer> reducer,
                                         absl::Duration step_timeout = absl::Seconds(30)) {
   AllReduceSummer::Config config{
@@ -49,7 +41,7 @@ std::unique_ptr<AllReduceSummer> Summer(int ranks, int rank, std::unique_ptr<All
       MakeArena(Plan().total_elements()),
       step_timeout,
       [ranks, rank](int64_t exchanges) {
-        return RingTraffic(BucketLengths(), ranks, rank, kSegmentBytes / 4) * exchanges;
+        return RingTraffic(Plan().lengths(), ranks, rank, kSegmentBytes / 4) * exchanges;
       }};
   auto summer = AllReduceSummer::Create(std::move(config));
   EXPECT_TRUE(summer.ok()) << summer.status();

@@ -65,6 +65,30 @@ TEST(LocalSummerTest, LentGradientsAreReadWhereTheyLie) {
               HasSubstr("bucket 0 of rank 1 was submitted for step 1"));
 }
 
+TEST(LocalSummerTest, TheGradientsOfASingleRankAreTheSums) {
+  LocalSummer::Config config{1, TwoBuckets(), WireDtype::kBFloat16};
+  config.lent = true;
+  const auto summer = *LocalSummer::Create(std::move(config));
+  const std::vector<float> gradients = {1, 2.0001f, 3, 4, 5};  // not rounded: nothing travels
+  SubmitAll(summer.get(), 1, 0, gradients);
+  const auto sums = summer->Finish(1);
+  ASSERT_TRUE(sums.ok()) << sums.status();
+  EXPECT_EQ(sums->data(), gradients.data());
+  EXPECT_EQ(sums->size(), gradients.size());
+}
+
+TEST(LocalSummerTest, BucketsOfASingleRankThatLieApartAreRefused) {
+  LocalSummer::Config config{1, TwoBuckets()};
+  config.lent = true;
+  const auto summer = *LocalSummer::Create(std::move(config));
+  const std::vector<float> first = {1, 2, 3};
+  const std::vector<float> second = {4, 5};
+  summer->Submit({1, 0, 0, first, 1});
+  summer->Submit({1, 0, 1, second, 1});
+  EXPECT_THAT(std::string(summer->Finish(1).status().message()),
+              HasSubstr("bucket 1 lies apart from the others"));
+}
+
 TEST(LocalSummerTest, FoldsEveryBucketInLawOrderAndRoundsAsTheRingDoes) {
   // Values whose sum depends on the order and on the rounding.
   const std::vector<std::vector<float>> gradients = {
