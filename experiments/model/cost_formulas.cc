@@ -152,7 +152,10 @@ double RingBucketSeconds(const StepJob& job, int64_t elements) {
   };
   const double own =
       send + std::max((segments - 1) * send, (segments - 1) * std::max(wire, send) + wire - burst);
-  return own + (n - 1) * period(add + send) + (n - 2) * period(keep + send) + latency + keep;
+  const double seconds =
+      own + (n - 1) * period(add + send) + (n - 2) * period(keep + send) + latency + keep;
+  const double all = segments * (2 * (n - 1) * (send + keep) + (n - 1) * (add - keep));
+  return std::max(seconds, CoresAreShared(job) ? all : 0);
 }
 
 int64_t UnitsOfBucket(const StepJob& job, int64_t elements) {
