@@ -5,6 +5,7 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "common/check.h"
 #include "common/trace/clock_alignment.h"
 #include "experiments/report/number_text.h"
 #include "experiments/report/run_samples.h"
@@ -25,8 +26,8 @@ struct Arrival {
 
 using Steps = std::map<int64_t, std::vector<Arrival>>;
 
-Steps CountedArrivals(const RunResult& run) {
-  const bool together = !PolicyOf(run).is_asynchronous();
+// `together`: ranks are in step; else their own work stands for their arrivals.
+Steps CountedArrivals(const RunResult& run, bool together) {
   Steps steps;
   for (int place = 0; place < run.worker_results_size(); ++place) {
     const WorkerResult& worker = run.worker_results(place);
@@ -34,9 +35,10 @@ Steps CountedArrivals(const RunResult& run) {
       return static_cast<double>(CoordinatorTime(worker.clock(), own_ns)) / 1e9;
     };
     for (const StepRecord& record : worker.steps()) {
-      if (record.step() <= run.warmup_steps() || record.ready_at_ns() == 0) continue;
-      Arrival arrival{static_cast<size_t>(place), record.ready_s(), record.ready_s(),
-                      record.ready_s()};
+      if (record.step() <= run.warmup_steps()) continue;
+      if (together && record.ready_at_ns() == 0) continue;  // not recorded
+      const double own_work_s = OwnWorkSeconds(record);
+      Arrival arrival{static_cast<size_t>(place), own_work_s, own_work_s, own_work_s};
       if (together) {
         arrival.first_s = seconds(record.first_ready_at_ns());
         arrival.last_s = seconds(record.ready_at_ns());
@@ -105,26 +107,84 @@ void Collect(const Steps& steps, double slow_above_s, std::vector<Collected>* co
       own.late.push_back(arrival.last_s - MedianOfOthers(arrivals, arrival));
       if (own.late.back() <= slow_above_s) continue;
       own.slow_by.push_back(own.late.back());
-      (*ranks)[arrival.place].slow_steps.push_back(step);
+      (*ranks)[arrival.place].slow_steps.push_back({step, own.late.back()});
     }
   }
 }
 
+void Finish(const Collected& collected, int64_t steps, RankArrivals* rank) {
+  rank->steps = static_cast<int64_t>(collected.late.size());
+  rank->own_work_s = Median(collected.own_work);
+  rank->late_s = Median(collected.late);
+  rank->last_share = static_cast<double>(collected.last) / static_cast<double>(steps);
+  rank->slow_by_s = Median(collected.slow_by);
+  for (const double late : collected.slow_by) rank->slow_total_s += late;
+}
+
+std::string HowOften(const RankArrivals& slow) {
+  switch (slow.slowness()) {
+    case Slowness::kChronic:
+      return "chronic";
+    case Slowness::kOnce:
+      return absl::StrCat("once, step ", slow.slow_steps.front().step);
+    case Slowness::kAtTimes:
+      return absl::StrCat("at times, first in step ", slow.slow_steps.front().step);
+    case Slowness::kNever:
+      break;
+  }
+  return "never";
+}
+
+std::string DescribeNobody(const Arrivals& arrivals) {
+  const std::string clocks =
+      arrivals.limited_by_clocks()
+          ? absl::StrCat("; clocks may differ by ", Seconds(arrivals.clock_error_s),
+                         ", so that less cannot be told")
+          : "";
+  return absl::StrCat(
+      arrivals.in_step ? "no rank kept the others waiting: from first to last "
+                       : "no rank worked longer than the others: from least to most ",
+      Seconds(arrivals.spread_s), " (median of ", Counted(arrivals.steps, "step"), clocks, ")");
+}
+
 }  // namespace
+
+double OwnWorkSeconds(const StepRecord& step) {
+  return step.data_s() + step.forward_s() + step.backward_s() + step.optimizer_s();
+}
+
+Slowness RankArrivals::slowness() const {
+  if (slow_steps.empty()) return Slowness::kNever;
+  const auto slow = static_cast<double>(slow_steps.size());
+  if (slow >= kChronicShare * static_cast<double>(steps)) return Slowness::kChronic;
+  return slow_steps.size() == 1 ? Slowness::kOnce : Slowness::kAtTimes;
+}
+
+const SlowStep& RankArrivals::slowest_step() const {
+  RINGSIDE_CHECK(!slow_steps.empty());
+  return *std::max_element(slow_steps.begin(), slow_steps.end(),
+                           [](const auto& a, const auto& b) { return a.late_s < b.late_s; });
+}
 
 bool Arrivals::chronic() const {
   const auto rank = std::find_if(ranks.begin(), ranks.end(),
                                  [this](const RankArrivals& one) { return one.rank == slowest; });
-  return rank != ranks.end() &&
-         static_cast<double>(rank->slow_steps.size()) >= kChronicShare * static_cast<double>(steps);
+  return rank != ranks.end() && rank->slowness() == Slowness::kChronic;
+}
+
+bool Arrivals::limited_by_clocks() const {
+  return clock_error_s > 0 && clock_error_s >= slow_above_s;
 }
 
 Arrivals ArrivalsOf(const RunResult& run) {
-  const Steps steps = CountedArrivals(run);
   Arrivals result;
+  result.in_step = !PolicyOf(run).is_asynchronous();
+  const Steps steps = CountedArrivals(run, result.in_step);
   result.steps = static_cast<int64_t>(steps.size());
   if (steps.empty()) return result;
-  result.clock_error_s = ClockError(run);
+  // Own work is a length of time within one process.
+  if (result.in_step) result.clock_error_s = ClockError(run);
+  result.slow_above_s = std::max(kSlowShareOfStep * MedianStep(run), result.clock_error_s);
   std::vector<double> spreads;
   std::vector<double> first_spreads;
   for (const auto& [step, arrivals] : steps) {
@@ -137,18 +197,12 @@ Arrivals ArrivalsOf(const RunResult& run) {
   const auto places = static_cast<size_t>(run.worker_results_size());
   std::vector<Collected> collected(places);
   result.ranks.resize(places);
-  Collect(steps, std::max(kSlowShareOfStep * MedianStep(run), result.clock_error_s), &collected,
-          &result.ranks);
+  Collect(steps, result.slow_above_s, &collected, &result.ranks);
   double worst = 0;
   for (size_t place = 0; place < places; ++place) {
     RankArrivals& rank = result.ranks[place];
     rank.rank = run.worker_results(static_cast<int>(place)).rank();
-    rank.own_work_s = Median(collected[place].own_work);
-    rank.late_s = Median(collected[place].late);
-    rank.last_share =
-        static_cast<double>(collected[place].last) / static_cast<double>(result.steps);
-    rank.slow_by_s = Median(collected[place].slow_by);
-    for (double late : collected[place].slow_by) rank.slow_total_s += late;
+    Finish(collected[place], result.steps, &rank);
     if (rank.slow_total_s <= worst) continue;
     worst = rank.slow_total_s;
     result.slowest = rank.rank;
@@ -158,29 +212,22 @@ Arrivals ArrivalsOf(const RunResult& run) {
 
 std::string DescribeArrivals(const Arrivals& arrivals) {
   if (arrivals.steps == 0) return "no arrivals of several ranks were recorded";
-  if (arrivals.slowest < 0) {
-    return absl::StrCat("no rank kept the others waiting: from first to last ",
-                        Seconds(arrivals.spread_s), " (median of ", Counted(arrivals.steps, "step"),
-                        ")");
-  }
+  if (arrivals.slowest < 0) return DescribeNobody(arrivals);
   std::vector<double> others;
   RankArrivals slow;
   for (const RankArrivals& rank : arrivals.ranks) {
     if (rank.rank == arrivals.slowest) {
       slow = rank;
-    } else {
+    } else if (rank.steps > 0) {
       others.push_back(rank.own_work_s);
     }
   }
-  const size_t count = slow.slow_steps.size();
-  const std::string how = arrivals.chronic() ? "chronic"
-                          : count == 1
-                              ? absl::StrCat("once, step ", slow.slow_steps.front())
-                              : absl::StrCat("at times, first in step ", slow.slow_steps.front());
-  return absl::StrCat("worker ", slow.rank, " kept the others waiting in ", count, " of ",
-                      Counted(arrivals.steps, "step"), ", by ", Seconds(slow.slow_by_s), " (", how,
-                      "): its own work takes ", Seconds(slow.own_work_s), ", the others' ",
-                      Seconds(Median(others)));
+  return absl::StrCat(
+      "worker ", slow.rank,
+      arrivals.in_step ? " kept the others waiting in " : " worked longer than the others in ",
+      slow.slow_steps.size(), " of ", Counted(slow.steps, "step"), ", by ", Seconds(slow.slow_by_s),
+      " (", HowOften(slow), "): its own work takes ", Seconds(slow.own_work_s), ", the others' ",
+      Seconds(Median(others)));
 }
 
 }  // namespace ringside

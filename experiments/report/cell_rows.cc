@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "experiments/report/cells.h"
+#include "experiments/report/point.h"
 #include "experiments/report/setting_text.h"
 
 namespace ringside {
@@ -49,6 +50,10 @@ std::vector<Field> CellRows::Fields(const Cell& cell) const {
                                                  : Field{SettingValueText(setting, found->second)});
   }
   return fields;
+}
+
+std::string CellRows::NameOf(const Cell& cell) const {
+  return absl::StrCat(names_.Of(cell), " with ", PlaceText(cell.workers(), PointOf(cell)));
 }
 
 std::vector<const RunResult*> CellRows::RunsOf(const Cell& cell) const {

@@ -19,6 +19,8 @@ class CellRows {
 
   std::vector<Column> Columns() const;
   std::vector<Field> Fields(const Cell& cell) const;
+  // For sentences and headings: "ring with 4 workers, network 100 Mbit/s".
+  std::string NameOf(const Cell& cell) const;
 
   const std::vector<Cell>& cells() const { return cells_; }
   // Of a cell, by trial.

@@ -17,7 +17,7 @@
 #include "experiments/report/point.h"
 #include "experiments/report/sensitivity_figure.h"
 #include "experiments/report/series.h"
-#include "experiments/report/skew_tables.h"
+#include "experiments/report/skew_figure.h"
 #include "experiments/report/svg_theme.h"
 #include "experiments/report/training_time.h"
 

@@ -13,6 +13,7 @@
 #include "experiments/report/result_tables.h"
 #include "experiments/report/scaling_table.h"
 #include "experiments/report/shard_tables.h"
+#include "experiments/report/skew_sentences.h"
 #include "experiments/report/skew_tables.h"
 #include "experiments/report/training_time.h"
 
@@ -153,14 +154,21 @@ Section SkewSection(const ComparisonResult& comparison) {
       "skew",
       "Who waits for whom",
       "A step takes everybody as long as the slowest, so that step times cannot tell who it was. "
-      "Own work can: making the batch, forward, backward and optimizer, without waiting.",
+      "Arrivals can: a rank arrives when it has handed over the last of its gradients, and before "
+      "all have, nobody has the sums.",
       {FiguresBlock({"skew"}), Beside(SentencesBlock(SlowRankSentences(comparison))),
        TableBlock("Skew between ranks", SkewTable(comparison),
-                  "First to last: from the rank with the least own work of a step to the one with "
-                  "the most. Own work and waiting: means of the ranks with the least and the "
-                  "most. Chronically slow: own work 10 % above the others' median in more than "
-                  "half of the steps. Slow once: twice that median in a step, by a rank that is "
-                  "not.")}};
+                  "First to last: from the first rank that hands over a bucket to the last, median "
+                  "of the steps, on one clock; ±: by what the clocks of two ranks may differ, "
+                  "where they are not the same. Where ranks are not in step, their own work is "
+                  "compared instead. Own work: batch, forward, backward and optimizer; waiting: "
+                  "exposed communication; means of the ranks with least and most. Slow: 5 % of a "
+                  "step later than the median of the others, and more than clocks may differ. "
+                  "Chronically: in half of the steps, in most trials. At times: steps in which "
+                  "other ranks were slow."),
+       TableBlock("Ranks that were slow at times", SlowSpellTable(comparison),
+                  absl::StrCat("A row for each trial and rank, those that cost most, at most ",
+                               kSlowSpells, "."))}};
 }
 
 Section Network(const ComparisonResult& comparison) {

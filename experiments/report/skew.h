@@ -1,61 +1,55 @@
-// Who made whom wait: each rank's own work against its waiting, and the ranks that are slow. Pure
-// functions of step records.
-//
-// A synchronous exchange makes all ranks take as long as the slowest, so that step times cannot
-// tell who it was. Own work can: making the batch, forward, backward and optimizer, without waits.
+// The arrivals of all runs of a cell together, with each rank's own work and waiting beside them.
+// Who is slow, arrivals.h alone decides, run by run; here is what most trials say. Pure functions.
 #ifndef RINGSIDE_EXPERIMENTS_REPORT_SKEW_H_
 #define RINGSIDE_EXPERIMENTS_REPORT_SKEW_H_
 
 #include <cstdint>
 #include <vector>
 
+#include "experiments/report/arrivals.h"
 #include "results.pb.h"
 
 namespace ringside {
 
-// What a rank did itself in a step, in seconds.
-double OwnWorkSeconds(const StepRecord& step);
-// What it waited for others, or for its gradients to travel.
-double WaitSeconds(const StepRecord& step);
-
-// A rank is slow in a step where its own work takes this much longer than the median of the other
-// ranks' in that step.
-constexpr double kSlowShare = 0.10;
-// It is chronically slow where it is so in more than half of the steps, and was slow once where it
-// is not, but took this many times as long as that median in a step.
-constexpr double kChronicSlowShare = 0.5;
-constexpr double kOnceRatio = 2;
-
 struct RankSkew {
   int rank = 0;
+  double own_s = 0;   // mean over counted steps
+  double wait_s = 0;  // mean of exposed communication: for others, or for gradients to travel
+  // Of all trials with arrivals.
   int64_t steps = 0;
-  double own_s = 0;        // mean
-  double wait_s = 0;       // mean
-  int64_t slow_steps = 0;  // in which it was slow
-  double behind_s = 0;     // median of its own work minus the others' median
-  bool chronic = false;
+  int64_t slow_steps = 0;
+  double slow_by_s = 0;    // median of all its slow steps
+  int chronic_trials = 0;  // in which it was chronically slow
+  bool chronic = false;    // in more than half of the trials with arrivals
 };
 
-// A step in which a rank that is not chronically slow took far longer than the others.
-struct SlowMoment {
+// A rank that is not chronically slow by most trials, but was slow in this one.
+struct SlowSpell {
   int64_t trial = 0;
-  int64_t step = 0;
-  int rank = 0;
-  double own_s = 0;
-  double others_s = 0;  // median of the other ranks' own work
+  RankArrivals rank;
 };
 
 struct Skew {
   std::vector<RankSkew> ranks;  // by rank
-  int64_t steps = 0;            // compared, over all runs
-  double median_spread_s = 0;   // of the steps: from the rank with least own work to that with most
-  double p99_spread_s = 0;
-  std::vector<SlowMoment> once;  // longest first
+  int trials = 0;               // with arrivals; 0: they were not recorded
+  int64_t steps = 0;            // compared, over these trials
+  bool in_step = true;          // false: own work was compared, spreads are those of own work
+  // Medians over the trials of their median first-to-last times and of their p90.
+  double first_bucket_spread_s = 0;
+  double spread_s = 0;
+  double spread_p90_s = 0;
+  double clock_error_s = 0;        // by which two ranks' clocks may differ at most, in any trial
+  bool limited_by_clocks = false;  // in any trial
+  std::vector<SlowSpell> spells;   // those that cost most first
+
+  bool recorded() const { return trials > 0; }
 };
 
-// Of the counted steps that all ranks of a run have recorded; `runs` are those of one cell. Empty
-// (no ranks) where there are fewer than two worker processes.
+// `runs` are those of one cell. No ranks where fewer than two worker processes have counted steps.
 Skew SkewOf(const std::vector<const RunResult*>& runs);
+
+// Median over the ranks but this one of their own work.
+double OthersOwnSeconds(const Skew& skew, int rank);
 
 }  // namespace ringside
 

@@ -9,6 +9,13 @@ namespace ringside {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::vector<int64_t> StepsOf(const std::vector<SlowStep>& slow_steps) {
+  std::vector<int64_t> steps;
+  for (const SlowStep& slow : slow_steps) steps.push_back(slow.step);
+  return steps;
+}
 
 // `work_ms` says how long a rank works in a step. All begin a step when the last has ended the one
 // before, and a step takes 2 ms more than its longest work. The clock of rank r is r s behind.
@@ -33,7 +40,7 @@ RunResult MakeRun(int ranks, int64_t steps, const std::function<int64_t(int, int
       const int64_t begin = now - 1000 * kMs * rank;
       record->set_step(step);
       record->set_step_s(static_cast<double>(longest + 2) / 1e3);
-      record->set_ready_s(static_cast<double>(work_ms(rank, step)) / 1e3);
+      record->set_forward_s(static_cast<double>(work_ms(rank, step)) / 1e3);
       record->set_first_ready_at_ns(begin + work_ms(rank, step) / 2 * kMs);
       record->set_ready_at_ns(begin + work_ms(rank, step) * kMs);
     }
@@ -67,15 +74,19 @@ TEST(ArrivalsTest, OnceAndAtTimes) {
       MakeRun(2, 12, [](int rank, int64_t step) { return rank == 0 && step == 7 ? 40 : 10; }));
   EXPECT_EQ(once.slowest, 0);
   EXPECT_FALSE(once.chronic());
-  EXPECT_THAT(once.ranks[0].slow_steps, ElementsAre(7));
+  EXPECT_THAT(StepsOf(once.ranks[0].slow_steps), ElementsAre(7));
+  EXPECT_NEAR(once.ranks[0].slowest_step().late_s, 0.030, 1e-9);
+  EXPECT_EQ(once.ranks[0].slowness(), Slowness::kOnce);
+  EXPECT_EQ(once.ranks[1].slowness(), Slowness::kNever);
   EXPECT_EQ(DescribeArrivals(once),
             "worker 0 kept the others waiting in 1 of 10 steps, by 30.0 ms (once, step 7): its own "
             "work takes 10.0 ms, the others' 10.0 ms");
   const auto at_times = ArrivalsOf(
       MakeRun(2, 12, [](int rank, int64_t step) { return rank == 1 && step % 4 == 0 ? 40 : 10; }));
-  EXPECT_THAT(at_times.ranks[1].slow_steps, ElementsAre(4, 8, 12));
+  EXPECT_THAT(StepsOf(at_times.ranks[1].slow_steps), ElementsAre(4, 8, 12));
+  EXPECT_EQ(at_times.ranks[1].slowness(), Slowness::kAtTimes);
   EXPECT_FALSE(at_times.chronic());
-  EXPECT_THAT(DescribeArrivals(at_times), ::testing::HasSubstr("(at times, first in step 4)"));
+  EXPECT_THAT(DescribeArrivals(at_times), HasSubstr("(at times, first in step 4)"));
 }
 
 TEST(ArrivalsTest, WhatIsWithinTheStepsNoiseOrTheClocksErrorIsNobody) {
@@ -87,8 +98,28 @@ TEST(ArrivalsTest, WhatIsWithinTheStepsNoiseOrTheClocksErrorIsNobody) {
             "no rank kept the others waiting: from first to last 4.00 ms (median of 10 steps)");
   RunResult run = MakeRun(2, 12, [](int rank, int64_t) { return rank == 1 ? 20 : 10; });
   EXPECT_EQ(ArrivalsOf(run).slowest, 1);
+  EXPECT_FALSE(ArrivalsOf(run).limited_by_clocks());
   run.mutable_worker_results(0)->mutable_clock()->mutable_first()->set_error_ns(20'000'000);
-  EXPECT_EQ(ArrivalsOf(run).slowest, -1);
+  const Arrivals limited = ArrivalsOf(run);
+  EXPECT_EQ(limited.slowest, -1);
+  EXPECT_TRUE(limited.limited_by_clocks());
+  EXPECT_EQ(DescribeArrivals(limited),
+            "no rank kept the others waiting: from first to last 10.0 ms (median of 10 steps; "
+            "clocks may differ by 20.2 ms, so that less cannot be told)");
+}
+
+TEST(ArrivalsTest, ARankThatLeavesOutStepsIsHeldAgainstThoseItTook) {
+  RunResult run = MakeRun(3, 14, [](int rank, int64_t) { return rank == 2 ? 40 : 10; });
+  auto& steps = *run.mutable_worker_results(2)->mutable_steps();
+  for (int i = steps.size() - 1; i >= 0; --i) {
+    if (steps[i].step() % 4 != 0) steps.DeleteSubrange(i, 1);
+  }
+  const Arrivals arrivals = ArrivalsOf(run);
+  EXPECT_EQ(arrivals.steps, 12);
+  EXPECT_EQ(arrivals.ranks[2].steps, 3);
+  EXPECT_EQ(arrivals.slowest, 2);
+  EXPECT_TRUE(arrivals.chronic());
+  EXPECT_THAT(DescribeArrivals(arrivals), HasSubstr("in 3 of 3 steps, by 30.0 ms (chronic)"));
 }
 
 TEST(ArrivalsTest, WhereRanksAreNotInStepTheirOwnWorkIsCompared) {
@@ -101,7 +132,13 @@ TEST(ArrivalsTest, WhereRanksAreNotInStepTheirOwnWorkIsCompared) {
   (*run.mutable_settings())["strategy"] = "ps";
   (*run.mutable_settings())["ps_mode"] = "async";
   run.set_strategy("ps async");
-  EXPECT_EQ(ArrivalsOf(run).slowest, 1);
+  const Arrivals arrivals = ArrivalsOf(run);
+  EXPECT_EQ(arrivals.slowest, 1);
+  EXPECT_FALSE(arrivals.in_step);
+  EXPECT_EQ(arrivals.clock_error_s, 0);
+  EXPECT_NEAR(arrivals.spread_s, 0.020, 1e-9);
+  EXPECT_THAT(DescribeArrivals(arrivals),
+              HasSubstr("worker 1 worked longer than the others in 10 of 10 steps"));
 }
 
 TEST(ArrivalsTest, NothingIsToldOfOneProcessOrWithoutTimes) {

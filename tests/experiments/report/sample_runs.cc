@@ -114,6 +114,17 @@ StepRecord MakeStep(const SampleRun& sample, int64_t step, int rank, double step
   return record;
 }
 
+// Its ranks begin a step together, `begin_s` after the machine has started.
+void AddArrivals(const SampleRun& sample, int rank, double begin_s, StepRecord* record) {
+  if (!sample.arrivals || IsLocal(sample)) return;
+  const double ready_s =
+      record->data_s() + record->forward_s() + record->backward_s() + 20e-6 * rank;
+  record->set_ready_s(ready_s);
+  record->set_first_ready_at_ns(
+      std::llround((begin_s + ready_s - record->backward_s() * 0.6) * 1e9));
+  record->set_ready_at_ns(std::llround((begin_s + ready_s) * 1e9));
+}
+
 void AddServerSettings(const SampleRun& sample, RunResult& run) {
   auto& settings = *run.mutable_settings();
   const std::vector<std::string> words = absl::StrSplit(sample.strategy, ' ');
@@ -253,8 +264,12 @@ RunResult MakeRun(const SampleRun& wanted) {
     AddLinks(sample, worker.mutable_process());
     worker.set_parameters_sha256(hash);
     worker.set_initial_parameters_sha256(Sha256Hex(absl::string_view("before")));
+    double begin_s = 1000;
     for (int64_t step = 1; step <= sample.steps; ++step) {
-      *worker.add_steps() = MakeStep(sample, step, rank, step_times[static_cast<size_t>(step - 1)]);
+      StepRecord& record = *worker.add_steps();
+      record = MakeStep(sample, step, rank, step_times[static_cast<size_t>(step - 1)]);
+      AddArrivals(sample, rank, begin_s, &record);
+      begin_s += record.step_s();
     }
     double train_s = 0;
     for (const StepRecord& step : worker.steps()) train_s += step.step_s();

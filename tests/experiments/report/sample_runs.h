@@ -26,6 +26,7 @@ struct SampleRun {
   std::string wire_dtype = "fp32";
   int slow_rank = -1;  // its own work takes longer by slow_s, which the others wait
   double slow_s = 0;
+  bool arrivals = true;       // recorded: rank r hands over its buckets 20 us after rank r - 1
   int64_t checkpoints = 0;    // written by worker 0, each of which stops training for 2 ms
   double bandwidth_mbit = 0;  // of an emulated network with a host for every process; 0: none
 };

@@ -12,6 +12,7 @@
 #include "experiments/report/resources.h"
 #include "experiments/report/scaling_table.h"
 #include "experiments/report/setting_text.h"
+#include "experiments/report/skew_sentences.h"
 #include "experiments/report/training_time.h"
 #include "tests/experiments/report/sample_runs.h"
 #include "tests/experiments/report/sample_sweep.h"
@@ -123,6 +124,14 @@ TEST(WireTableTest, HoldsMessagesAgainstTheirFormulaToo) {
   const Table table = WireTable(BuildComparison({run}, {}, {}));
   EXPECT_EQ(FieldAt(table, 0, "Messages ÷ formula"), "×1.5");
   EXPECT_EQ(FieldAt(table, 0, "Bytes ÷ formula"), "1 exactly");
+}
+
+TEST(SkewSentencesTest, SumUpTheCellsOfASweep) {
+  EXPECT_THAT(SlowRankSentences(Sweep()),
+              ElementsAre(AllOf(
+                  HasSubstr("With 4 workers, rank 3 is chronically slow in 6 of 6 cells: "
+                            "by 12.0 ms, as in "),
+                  HasSubstr(" with 4 workers, network "), HasSubstr(", where its own work"))));
 }
 
 TEST(NetworkTableTest, HoldsWhatWasGotAgainstWhatWasAsked) {
