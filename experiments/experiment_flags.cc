@@ -46,6 +46,16 @@ ABSL_FLAG(std::string, parameters, "",
           "predict: of the model, e.g. 25.6M; empty: those of --model, or of the runs");
 ABSL_FLAG(std::string, compute, "",
           "predict: time that a rank computes for a step, e.g. 120ms; empty: as measured");
+ABSL_FLAG(std::string, mtbf, "",
+          "predict: mean time between failures of one process, worker or shard, e.g. 5000h: they "
+          "fail at random and independently, and any failure sends the job back to its last "
+          "checkpoint; expected time by Daly 2006, equation 20; empty: nothing fails");
+ABSL_FLAG(std::string, restart_cost, "1m",
+          "predict: from a failure until the job trains again, with --mtbf");
+ABSL_FLAG(std::string, checkpoint_cost, "",
+          "predict: time that a checkpoint stops training, e.g. 2s, with --mtbf; empty: as "
+          "measured. --checkpoint_steps is from one to the next; 0: as many as cost least (Young "
+          "1974, Daly 2006)");
 
 namespace ringside {
 namespace {
@@ -81,6 +91,9 @@ const std::vector<Restriction>& Restrictions() {
       {"latency", {"predict"}, ""},
       {"parameters", {"predict"}, ""},
       {"compute", {"predict"}, ""},
+      {"mtbf", {"predict"}, ""},
+      {"restart_cost", {"predict"}, ""},
+      {"checkpoint_cost", {"predict"}, ""},
       {"metrics_port", {"run", "compare", "sweep"}, ""},
       {"network", {"run", "compare"}, "it is for jobs that are launched on one machine"},
       {"placement", {"run", "compare"}, "it is for jobs that are launched on one machine"},
@@ -103,8 +116,10 @@ absl::StatusOr<ExperimentConfig> ExperimentConfigFromFlags() {
 std::string CheckpointFromFlags() { return absl::GetFlag(FLAGS_checkpoint); }
 
 PredictionFlags PredictionFromFlags() {
-  return {absl::GetFlag(FLAGS_bandwidth), absl::GetFlag(FLAGS_latency),
-          absl::GetFlag(FLAGS_parameters), absl::GetFlag(FLAGS_compute)};
+  return {absl::GetFlag(FLAGS_bandwidth),      absl::GetFlag(FLAGS_latency),
+          absl::GetFlag(FLAGS_parameters),     absl::GetFlag(FLAGS_compute),
+          absl::GetFlag(FLAGS_mtbf),           absl::GetFlag(FLAGS_restart_cost),
+          absl::GetFlag(FLAGS_checkpoint_cost)};
 }
 
 bool OverwriteFromFlags() { return absl::GetFlag(FLAGS_overwrite); }

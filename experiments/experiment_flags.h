@@ -19,12 +19,16 @@ absl::StatusOr<ExperimentConfig> ExperimentConfigFromFlags();
 // --checkpoint
 std::string CheckpointFromFlags();
 
-// --bandwidth, --latency, --parameters, --compute: as they were told; empty: not.
+// --bandwidth, --latency, --parameters, --compute, --mtbf, --restart_cost, --checkpoint_cost: as
+// they were told; empty: not.
 struct PredictionFlags {
   std::string bandwidth;
   std::string latency;
   std::string parameters;
   std::string compute;
+  std::string mtbf;
+  std::string restart_cost;
+  std::string checkpoint_cost;
 };
 PredictionFlags PredictionFromFlags();
 

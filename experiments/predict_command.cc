@@ -7,7 +7,9 @@
 #include <system_error>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "common/config/job_flags.h"
 #include "common/logging.h"
@@ -30,6 +32,18 @@ absl::Status OfFlag(absl::string_view flag, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat("--", flag, "=", status.message()));
 }
 
+// Finite, and at least 0.
+absl::StatusOr<double> ParseSeconds(absl::string_view flag, const std::string& text,
+                                    absl::string_view example) {
+  absl::Duration duration;
+  if (!absl::ParseDuration(text, &duration) || duration < absl::ZeroDuration() ||
+      duration == absl::InfiniteDuration()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", flag, "=", text, ": must be a duration, such as ", example));
+  }
+  return absl::ToDoubleSeconds(duration);
+}
+
 absl::Status ReadNumbers(PredictionRequest* request) {
   const PredictionFlags flags = PredictionFromFlags();
   if (!flags.bandwidth.empty()) {
@@ -49,13 +63,38 @@ absl::Status ReadNumbers(PredictionRequest* request) {
     request->parameters = *parameters;
   }
   if (!flags.compute.empty()) {
-    absl::Duration compute;
-    if (!absl::ParseDuration(flags.compute, &compute) || compute < absl::ZeroDuration()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--compute=", flags.compute, ": must be a duration, such as 120ms"));
-    }
-    request->compute_s = absl::ToDoubleSeconds(compute);
+    RINGSIDE_ASSIGN_OR_RETURN(request->compute_s, ParseSeconds("compute", flags.compute, "120ms"));
   }
+  return absl::OkStatus();
+}
+
+absl::Status ReadFailures(const CommandLine& command_line, const JobConfig& job,
+                          PredictionRequest* request) {
+  const PredictionFlags flags = PredictionFromFlags();
+  if (flags.mtbf.empty()) {
+    for (const char* flag : {"restart_cost", "checkpoint_cost", "checkpoint_steps"}) {
+      if (!command_line.Has(flag)) continue;
+      return absl::InvalidArgumentError(
+          absl::StrCat("--", flag,
+                       ": `ringside predict` needs --mtbf with it, such as --mtbf=5000h; without, "
+                       "nothing fails"));
+    }
+    return absl::OkStatus();
+  }
+  FailureRequest failures;
+  RINGSIDE_ASSIGN_OR_RETURN(failures.mtbf_s, ParseSeconds("mtbf", flags.mtbf, "5000h"));
+  if (failures.mtbf_s == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--mtbf=", flags.mtbf, ": must be positive, such as 5000h"));
+  }
+  RINGSIDE_ASSIGN_OR_RETURN(failures.restart_s,
+                            ParseSeconds("restart_cost", flags.restart_cost, "1m"));
+  if (!flags.checkpoint_cost.empty()) {
+    RINGSIDE_ASSIGN_OR_RETURN(failures.checkpoint_s,
+                              ParseSeconds("checkpoint_cost", flags.checkpoint_cost, "2s"));
+  }
+  failures.checkpoint_steps = job.checkpoint_steps;
+  request->failures = failures;
   return absl::OkStatus();
 }
 
@@ -71,6 +110,7 @@ absl::StatusOr<PredictionRequest> RequestFrom(const CommandLine& command_line,
   if (command_line.Has("bucket_bytes")) request.bucket_bytes = job.bucket_bytes;
   if (command_line.Has("model")) request.model = job.model;
   RINGSIDE_RETURN_IF_ERROR(ReadNumbers(&request));
+  RINGSIDE_RETURN_IF_ERROR(ReadFailures(command_line, job, &request));
   return request;
 }
 

@@ -7,7 +7,8 @@
 namespace ringside {
 
 // Reads results.json in the folder that is named, fits the cost model, prints step times for
-// --workers; with --out also draws them: figures/predicted_*.svg and .csv. Returns the exit status.
+// --workers, with --mtbf under failures too; with --out also draws them: figures/predicted_*.svg
+// and .csv. Returns the exit status.
 int PredictCommand(const CommandContext& context);
 
 }  // namespace ringside

@@ -139,7 +139,7 @@ class ServerEvents final : public StepEvents {
   // `units` by bucket, in the order in which a worker pushes them.
   ServerEvents(const StepJob& job, const std::vector<RankTimes>& times,
                const std::vector<std::vector<JoinedUnit>>& units)
-      : StepEvents(job, times), results_(job.workers, 0) {
+      : StepEvents(job, times), workers_(job.workers) {
     for (const auto& of_bucket : units) {
       first_of_bucket_.push_back(static_cast<int>(units_.size()));
       units_.insert(units_.end(), of_bucket.begin(), of_bucket.end());
@@ -167,10 +167,25 @@ class ServerEvents final : public StepEvents {
     kPulled,            // a: unit, b: worker
   };
 
+  struct Worker {
+    int submitted = 0;  // units
+    int pushed = 0;     // units, with the one that is being sent
+    bool pushing = false;
+    int results = 0;  // units that have come back
+  };
+
   void OnSubmitted(int rank, int bucket) override {
-    for (int unit = first_of_bucket_[bucket]; unit < first_of_bucket_[bucket + 1]; ++unit) {
-      engine().Post(sending_[rank], SendingSeconds(units_[unit]), {kPush, unit, rank});
-    }
+    workers_[rank].submitted = first_of_bucket_[bucket + 1];
+    if (!workers_[rank].pushing) PushNext(rank);
+  }
+
+  // One unit after the other, so that the thread has none to queue.
+  void PushNext(int rank) {
+    Worker& worker = workers_[rank];
+    worker.pushing = worker.pushed < worker.submitted;
+    if (!worker.pushing) return;
+    const int unit = worker.pushed++;
+    engine().Post(sending_[rank], SendingSeconds(units_[unit]), {kPush, unit, rank});
   }
 
   void OnWorkDone(const Token& token) override {
@@ -178,6 +193,7 @@ class ServerEvents final : public StepEvents {
     const int shard = job().workers + unit.shard;
     switch (token.kind) {
       case kPush:
+        PushNext(token.b);
         engine().Send({token.b, shard, unit.bytes, {kPush, token.a, 0}});
         break;
       case kPushed:
@@ -186,15 +202,14 @@ class ServerEvents final : public StepEvents {
                       {kFolded, token.a, 0});
         break;
       case kFolded:
-        for (int worker = 0; worker < job().workers; ++worker) {
-          engine().Post(sending_[shard], SendingSeconds(unit), {kPull, token.a, worker});
-        }
+        engine().PostSeries(sending_[shard], SendingSeconds(unit), {kPull, token.a, 0},
+                            job().workers);
         break;
       case kPull:
         engine().Send({shard, token.b, unit.bytes, {kPull, token.a, 0}});
         break;
       default:
-        if (++results_[token.b] == static_cast<int>(units_.size())) Summed(token.b);
+        if (++workers_[token.b].results == static_cast<int>(units_.size())) Summed(token.b);
     }
   }
 
@@ -207,7 +222,7 @@ class ServerEvents final : public StepEvents {
   std::vector<int> parts_;      // by unit: how many workers' have come
   std::vector<int> receiving_;  // threads, by process
   std::vector<int> sending_;
-  std::vector<int> results_;  // by worker: how many units have come back
+  std::vector<Worker> workers_;
 };
 
 // Units of one bucket as `joined` says, shard after shard in turn.

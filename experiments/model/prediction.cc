@@ -16,9 +16,9 @@
 #include "experiments/model/cost_formulas.h"
 #include "experiments/model/model_shapes.h"
 #include "experiments/model/network_setting.h"
+#include "experiments/model/prediction_notes.h"
 #include "experiments/model/step_simulator.h"
 #include "experiments/model/sweep_points.h"
-#include "experiments/report/number_text.h"
 #include "experiments/report/statistics.h"
 
 namespace ringside {
@@ -30,8 +30,6 @@ constexpr int kSimulatedSteps = 5;
 constexpr int64_t kManyMessages = 50'000;
 // The simulation of larger jobs takes too long to wait for; the formulas know them too.
 constexpr int kMostSimulatedWorkers = 2'048;
-// How far from what was measured a prediction may go without a warning.
-constexpr double kFar = 4;
 
 struct Series {
   bool servers = false;
@@ -46,11 +44,6 @@ std::string LabelOf(const Series& series) {
   return series.placement == Placement::kDedicated ? "ps, dedicated" : "ps, colocated";
 }
 
-std::string BandwidthText(double mbit) {
-  return mbit >= 1000 ? absl::StrCat(RoundedNumber(mbit / 1000), " Gbit/s")
-                      : absl::StrCat(RoundedNumber(mbit), " Mbit/s");
-}
-
 class Predictor {
  public:
   Predictor(const PredictionRequest& request, const std::vector<SweepPoint>& points)
@@ -62,14 +55,17 @@ class Predictor {
     for (const SweepPoint& point : points_) all.push_back(&point);
     RINGSIDE_ASSIGN_OR_RETURN(model_, FitCosts(all));
     RINGSIDE_RETURN_IF_ERROR(MakeJob());
+    RINGSIDE_RETURN_IF_ERROR(SetFailures());
     *prediction_.forecast.mutable_model() = model_;
     for (int workers : request_.workers) {
       for (const Series& series : {kRing, kDedicated, kColocated}) AddRow(series, workers);
     }
     AddCurve();
     FindCrossovers();
-    Assume();
-    Warn();
+    const PredictionBasis basis = {request_,  points_,          model_,   job_,
+                                   elements_, shapes_are_even_, failures_};
+    prediction_.assumptions = Assumptions(basis);
+    prediction_.warnings = Warnings(basis);
     return std::move(prediction_);
   }
 
@@ -166,6 +162,34 @@ class Predictor {
     compute.spread_s *= factor;
   }
 
+  absl::Status SetFailures() {
+    if (!request_.failures.has_value()) return absl::OkStatus();
+    const FailureRequest& asked = *request_.failures;
+    if (!(asked.mtbf_s > 0) || !std::isfinite(asked.mtbf_s)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--mtbf: ", asked.mtbf_s, " s must be positive"));
+    }
+    if (asked.checkpoint_steps < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--checkpoint_steps=", asked.checkpoint_steps,
+                       ": must be positive, or 0 for as many as cost least"));
+    }
+    failures_.emplace();
+    failures_->process_mtbf_s = asked.mtbf_s;
+    failures_->restart_s = asked.restart_s;
+    failures_->checkpoint_steps = asked.checkpoint_steps;
+    const absl::optional<double> checkpoint_s = asked.checkpoint_s.has_value()
+                                                    ? asked.checkpoint_s
+                                                    : MeasuredCheckpointSeconds(points_, elements_);
+    if (!checkpoint_s.has_value()) {
+      return absl::InvalidArgumentError(
+          "--mtbf: how long a checkpoint stops training is not known, because no run here wrote "
+          "one; give it by --checkpoint_cost, such as --checkpoint_cost=2s");
+    }
+    failures_->checkpoint_s = *checkpoint_s;
+    return absl::OkStatus();
+  }
+
   StepJob JobOf(const Series& series, int workers) const {
     StepJob job = job_;
     job.servers = series.servers;
@@ -178,8 +202,10 @@ class Predictor {
     return job;
   }
 
-  double Seconds(const Series& series, int workers) const {
-    return EstimateStep(JobOf(series, workers)).step_s;
+  // Of a step; where failures were asked about, of all time per step that counts.
+  double Cost(const StepJob& job) const {
+    const double step_s = EstimateStep(job).step_s;
+    return failures_.has_value() ? EstimateFailures(*failures_, job, step_s).step_s : step_s;
   }
 
   ForecastRow RowOf(const Series& series, const StepJob& job) const {
@@ -206,7 +232,11 @@ class Predictor {
       if (workers == last) continue;
       last = workers;
       for (const Series& series : {kRing, kDedicated, kColocated}) {
-        prediction_.curve.push_back(RowOf(series, JobOf(series, workers)));
+        const StepJob job = JobOf(series, workers);
+        prediction_.curve.push_back(RowOf(series, job));
+        if (!failures_.has_value()) continue;
+        prediction_.curve_under_failures.push_back(
+            EstimateFailures(*failures_, job, prediction_.curve.back().predicted_s()));
       }
     }
   }
@@ -215,6 +245,11 @@ class Predictor {
     const StepJob job = JobOf(series, workers);
     ForecastRow* row = prediction_.forecast.add_rows();
     *row = RowOf(series, job);
+    if (failures_.has_value()) {
+      FailureEstimate estimate = EstimateFailures(*failures_, job, row->predicted_s());
+      estimate.simulated_goodput = SimulateGoodput(*failures_, estimate, row->predicted_s());
+      prediction_.under_failures.push_back(estimate);
+    }
     if (workers > kMostSimulatedWorkers) return;
     SimulationConfig simulation;
     const auto buckets = static_cast<int64_t>(job.buckets.size());
@@ -233,7 +268,7 @@ class Predictor {
   }
 
   bool RingIsFaster(int workers) const {
-    return Seconds(kRing, workers) < Seconds(kDedicated, workers);
+    return Cost(JobOf(kRing, workers)) < Cost(JobOf(kDedicated, workers));
   }
 
   void AddCrossoverOfWorkers(int low, int high) {
@@ -258,9 +293,7 @@ class Predictor {
       StepJob ps = JobOf(kDedicated, workers);
       const double share = model_.link_share() > 0 ? model_.link_share() : 1;
       ring.network.bytes_per_s = ps.network.bytes_per_s = PayloadBytesPerSecond(mbit(i)) * share;
-      const double ring_s = EstimateStep(ring).step_s;
-      const double ps_s = EstimateStep(ps).step_s;
-      return ring_s < ps_s * (1 - 1e-6);
+      return Cost(ring) < Cost(ps) * (1 - 1e-6);
     };
     for (int i = 0; i < kSteps; ++i) {
       double low = i;
@@ -288,81 +321,6 @@ class Predictor {
     prediction_.crossovers.push_back(crossover);
   }
 
-  void Assume() {
-    const ComputeTimes& compute = job_.compute;
-    std::vector<std::string>& lines = prediction_.assumptions;
-    lines.push_back(absl::StrCat("A rank computes ",
-                                 ringside::Seconds(compute.before_backward_s + compute.backward_s),
-                                 " a step and updates in ", ringside::Seconds(compute.after_s),
-                                 request_.compute_s.has_value() ? ", as told," : ", as measured,",
-                                 " whatever the number of workers: weak scaling."));
-    lines.push_back(absl::StrCat(WholeNumber(elements_), " parameters",
-                                 request_.model.empty() ? "" : absl::StrCat(" of ", request_.model),
-                                 shapes_are_even_ ? ", cut into equal tensors" : "", ", in ",
-                                 Counted(static_cast<int64_t>(job_.buckets.size()), "bucket"),
-                                 "."));
-    lines.push_back(
-        "Every worker has a host of its own with enough cores; so has each dedicated shard, and "
-        "each colocated one shares the network card of its worker.");
-    lines.push_back(absl::StrCat(
-        job_.network.bytes_per_s > 0
-            ? absl::StrCat("Payload passes a link at ",
-                           BandwidthText(job_.network.bytes_per_s * 8 / 1e6))
-            : absl::StrCat("A link takes ", RoundedNumber(model_.beta_s_per_byte() * 1e9),
-                           " ns per byte, as between the measured processes"),
-        " each way, with a latency of ", ringside::Seconds(job_.network.latency_s), "."));
-    lines.push_back(
-        "Links of different hosts do not slow each other: no switch is oversubscribed.");
-  }
-
-  void Warn() {
-    std::vector<std::string>& lines = prediction_.warnings;
-    int most_workers = 0;
-    double fastest = 0;
-    bool shaped = false;
-    int64_t most_elements = 0;
-    for (const SweepPoint& point : points_) {
-      most_workers = std::max(most_workers, point.job.workers);
-      shaped = shaped || point.shaped;
-      fastest = std::max(fastest, point.job.network.bytes_per_s);
-      int64_t elements = 0;
-      for (const ModelBucket& bucket : point.job.buckets) elements += bucket.elements;
-      most_elements = std::max(most_elements, elements);
-    }
-    const int asked = *std::max_element(request_.workers.begin(), request_.workers.end());
-    if (asked > kFar * most_workers) {
-      lines.push_back(absl::StrCat(Counted(asked, "worker"), " are far beyond the ", most_workers,
-                                   " that were measured."));
-    }
-    if (!shaped) {
-      lines.push_back(
-          "No run crossed a network of known bandwidth: the costs of messages and bytes are those "
-          "of processes on one host.");
-    } else if (job_.network.bytes_per_s > kFar * fastest) {
-      lines.push_back(
-          absl::StrCat(BandwidthText(job_.network.bytes_per_s * 8 / 1e6), " is far beyond the ",
-                       BandwidthText(fastest * 8 / 1e6),
-                       " that were measured: the cost of the processors decides there."));
-    }
-    if (static_cast<double>(elements_) > kFar * static_cast<double>(most_elements)) {
-      lines.push_back(absl::StrCat(WholeNumber(elements_), " parameters are far beyond the ",
-                                   WholeNumber(most_elements), " that were measured."));
-    }
-    if (!request_.model.empty() && !request_.compute_s.has_value()) {
-      lines.push_back(absl::StrCat("How long ", request_.model,
-                                   " computes is not known: the time of the measured model is "
-                                   "taken; --compute=DURATION gives another."));
-    }
-    if (model_.residual_rms() > 0.1) {
-      lines.push_back(absl::StrCat("The model is off by ", Percent(model_.residual_rms(), 0),
-                                   " (root mean square) where it was fitted."));
-    }
-    if (model_.points() < 4) {
-      lines.push_back(absl::StrCat("The model is fitted to ", Counted(model_.points(), "setting"),
-                                   ": most of its costs are what such machines usually take."));
-    }
-  }
-
   const PredictionRequest& request_;
   const std::vector<SweepPoint>& points_;
   const SweepPoint& base_;
@@ -370,6 +328,7 @@ class Predictor {
   StepJob job_;
   int64_t elements_ = 0;
   bool shapes_are_even_ = false;
+  absl::optional<FailureAssumptions> failures_;
   Prediction prediction_;
 };
 

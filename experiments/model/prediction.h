@@ -9,9 +9,18 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/optional.h"
+#include "experiments/model/failure_estimate.h"
 #include "results.pb.h"
 
 namespace ringside {
+
+// What happens when processes fail: docs/metrics.md, "Failures". Seconds.
+struct FailureRequest {
+  double mtbf_s = 0;                    // mean time between failures of one process
+  double restart_s = 0;                 // from a failure until the job trains again
+  absl::optional<double> checkpoint_s;  // that a checkpoint stops training; else as measured
+  int64_t checkpoint_steps = 0;         // from one to the next; 0: as many as cost least
+};
 
 struct PredictionRequest {
   std::vector<int> workers;
@@ -22,8 +31,9 @@ struct PredictionRequest {
   // Neither: that of the runs.
   std::string model;
   int64_t parameters = 0;
-  absl::optional<double> compute_s;      // of a step of one rank; else as measured
-  absl::optional<int64_t> bucket_bytes;  // else as measured
+  absl::optional<double> compute_s;              // of a step of one rank; else as measured
+  absl::optional<int64_t> bucket_bytes;          // else as measured
+  absl::optional<FailureRequest> failures = {};  // none: nothing fails, nothing is saved
 };
 
 struct Prediction {
@@ -31,7 +41,11 @@ struct Prediction {
   Forecast forecast;
   // The same by formula alone, at steps between the fewest and the most workers, ascending.
   std::vector<ForecastRow> curve;
-  std::vector<Crossover> crossovers;     // between ring and ps on hosts of its own
+  // Of each row of `forecast`, and of each of `curve`; empty where failures were not asked about.
+  std::vector<FailureEstimate> under_failures;
+  std::vector<FailureEstimate> curve_under_failures;
+  // Between ring and ps on hosts of its own; under failures, where those were asked about.
+  std::vector<Crossover> crossovers;
   std::vector<std::string> assumptions;  // sentences
   std::vector<std::string> warnings;     // sentences
 };
@@ -40,7 +54,7 @@ struct Prediction {
 std::string SeriesOf(const ForecastRow& row);
 
 // FAILED_PRECONDITION: no run to fit to. INVALID_ARGUMENT: no or bad numbers of workers or shards,
-// an unknown model. Pure and deterministic.
+// an unknown model, failures of which no cost of a checkpoint is known. Pure and deterministic.
 absl::StatusOr<Prediction> Predict(const ComparisonResult& comparison,
                                    const PredictionRequest& request);
 

@@ -34,14 +34,35 @@ std::string WorkersAxis(const Forecast& forecast) {
                          absl::StrJoin(marks, ", "));
 }
 
+// 0 stands for what is not known.
+std::string PositiveNumber(double value) { return value > 0 ? ExactNumber(value) : ""; }
+
 std::string Csv(const Prediction& prediction) {
-  CsvTable csv(
-      {"strategy", "placement", "workers", "shards", "predicted_s", "simulated_s", "efficiency"});
-  for (const ForecastRow& row : prediction.forecast.rows()) {
-    csv.AddRow({row.strategy(), row.placement(), absl::StrCat(row.workers()),
-                absl::StrCat(row.shards()), ExactNumber(row.predicted_s()),
-                row.simulated_s() > 0 ? ExactNumber(row.simulated_s()) : "",
-                ExactNumber(row.efficiency())});
+  const bool fails = !prediction.under_failures.empty();
+  std::vector<std::string> header = {"strategy",    "placement",   "workers",   "shards",
+                                     "predicted_s", "simulated_s", "efficiency"};
+  if (fails) {
+    header.insert(header.end(), {"processes", "job_mtbf_s", "checkpoint_steps", "goodput",
+                                 "simulated_goodput", "effective_step_s"});
+  }
+  CsvTable csv(header);
+  for (int i = 0; i < prediction.forecast.rows_size(); ++i) {
+    const ForecastRow& row = prediction.forecast.rows(i);
+    std::vector<std::string> fields = {row.strategy(),
+                                       row.placement(),
+                                       absl::StrCat(row.workers()),
+                                       absl::StrCat(row.shards()),
+                                       ExactNumber(row.predicted_s()),
+                                       PositiveNumber(row.simulated_s()),
+                                       ExactNumber(row.efficiency())};
+    if (fails) {
+      const FailureEstimate& failures = prediction.under_failures[i];
+      fields.insert(fields.end(),
+                    {absl::StrCat(failures.processes), ExactNumber(failures.mtbf_s),
+                     absl::StrCat(failures.checkpoint_steps), ExactNumber(failures.goodput),
+                     PositiveNumber(failures.simulated_goodput), ExactNumber(failures.step_s)});
+    }
+    csv.AddRow(fields);
   }
   return csv.Text();
 }
@@ -57,7 +78,8 @@ std::string LogarithmicAxis(double least, double most) {
                          most * 1.5, absl::StrJoin(marks, ", "));
 }
 
-// One line a series; `value` of each row.
+// One line a series; `value` of each row and of what failures make of it, nullptr where they were
+// not asked about.
 template <typename Value>
 void Draw(const Prediction& prediction, const Value& value, bool logarithmic, Figure* figure) {
   std::vector<std::string> plots;
@@ -70,11 +92,15 @@ void Draw(const Prediction& prediction, const Value& value, bool logarithmic, Fi
                                           prediction.forecast.rows().end());
     const int block = static_cast<int>(plots.size());
     for (const std::vector<ForecastRow>* rows : {&prediction.curve, &marked}) {
-      for (const ForecastRow& row : *rows) {
+      const std::vector<FailureEstimate>& failures =
+          rows == &marked ? prediction.under_failures : prediction.curve_under_failures;
+      for (size_t i = 0; i < rows->size(); ++i) {
+        const ForecastRow& row = (*rows)[i];
         if (SeriesOf(row) != line.series) continue;
-        most = std::max(most, value(row));
-        least = least > 0 ? std::min(least, value(row)) : value(row);
-        absl::StrAppend(&figure->data, row.workers(), " ", ExactNumber(value(row)), "\n");
+        const double y = value(row, failures.empty() ? nullptr : &failures[i]);
+        most = std::max(most, y);
+        least = least > 0 ? std::min(least, y) : y;
+        absl::StrAppend(&figure->data, row.workers(), " ", ExactNumber(y), "\n");
       }
       figure->data += "\n\n";
     }
@@ -98,27 +124,50 @@ void Draw(const Prediction& prediction, const Value& value, bool logarithmic, Fi
                                 figure->script, marks, PlotCommand(plots));
 }
 
+constexpr char kPercentAxis[] = "set lmargin 8\nset format y '%.0f %%'\n";
+
+Figure GoodputFigure(const Prediction& prediction) {
+  Figure goodput;
+  goodput.name = "predicted_goodput";
+  goodput.title = "Predicted goodput under failures";
+  goodput.caption =
+      "Time of the steps that count over all time: the rest is checkpoints, restarts, and steps "
+      "that are done again because they were lost.";
+  goodput.script = kPercentAxis;
+  Draw(
+      prediction,
+      [](const ForecastRow&, const FailureEstimate* failures) { return failures->goodput * 100; },
+      false, &goodput);
+  return goodput;
+}
+
 }  // namespace
 
 std::vector<Figure> PredictionFigures(const Prediction& prediction) {
   Figure step;
   step.name = "predicted_step";
   step.title = "Predicted step time";
-  step.caption =
+  step.caption = absl::StrCat(
       "Seconds of a step by the fitted formulas. A dashed line marks where ring and ps on hosts of "
-      "its own change places.";
+      "its own change places",
+      prediction.under_failures.empty() ? "." : ", what failures cost counted in.");
   step.script = "set lmargin 11\nset format y '%g ms'\n";
   Draw(
-      prediction, [](const ForecastRow& row) { return row.predicted_s() * 1e3; }, true, &step);
+      prediction,
+      [](const ForecastRow& row, const FailureEstimate*) { return row.predicted_s() * 1e3; }, true,
+      &step);
   Figure efficiency;
   efficiency.name = "predicted_efficiency";
   efficiency.title = "Predicted efficiency";
   efficiency.caption = "Samples/s of a worker over those of a worker that does not communicate.";
-  efficiency.script = "set lmargin 8\nset format y '%.0f %%'\n";
+  efficiency.script = kPercentAxis;
   Draw(
-      prediction, [](const ForecastRow& row) { return row.efficiency() * 100; }, false,
+      prediction,
+      [](const ForecastRow& row, const FailureEstimate*) { return row.efficiency() * 100; }, false,
       &efficiency);
-  return {std::move(step), std::move(efficiency)};
+  std::vector<Figure> figures = {std::move(step), std::move(efficiency)};
+  if (!prediction.under_failures.empty()) figures.push_back(GoodputFigure(prediction));
+  return figures;
 }
 
 }  // namespace ringside

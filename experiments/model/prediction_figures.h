@@ -1,4 +1,4 @@
-// A prediction as figures: step time and efficiency over the number of workers. Pure.
+// A prediction as figures: step time, efficiency and goodput over the number of workers. Pure.
 #ifndef RINGSIDE_EXPERIMENTS_MODEL_PREDICTION_FIGURES_H_
 #define RINGSIDE_EXPERIMENTS_MODEL_PREDICTION_FIGURES_H_
 
@@ -9,7 +9,8 @@
 
 namespace ringside {
 
-// "predicted_step" and "predicted_efficiency"; the crossover of workers is a line in the first.
+// "predicted_step" and "predicted_efficiency"; where failures were asked about "predicted_goodput"
+// too. The crossover of workers is a line in them.
 std::vector<Figure> PredictionFigures(const Prediction& prediction);
 
 }  // namespace ringside

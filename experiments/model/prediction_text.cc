@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <vector>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -61,7 +60,47 @@ std::string Table(const Forecast& forecast) {
   return text;
 }
 
+// Of all rows for one number of workers.
+double LeastStep(const Prediction& prediction, int workers) {
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < prediction.forecast.rows_size(); ++i) {
+    if (prediction.forecast.rows(i).workers() != workers) continue;
+    least = std::min(least, prediction.under_failures[i].step_s);
+  }
+  return least;
+}
+
+std::string FailureTable(const Prediction& prediction) {
+  std::string text = "\nUnder failures, with checkpoints:\n";
+  absl::StrAppendFormat(&text, "%8s  %-14s %9s %9s %14s %8s %10s %14s\n", "workers", "strategy",
+                        "processes", "job MTBF", "checkpoint", "goodput", "simulated",
+                        "effective step");
+  for (int i = 0; i < prediction.forecast.rows_size(); ++i) {
+    const ForecastRow& row = prediction.forecast.rows(i);
+    const FailureEstimate& failures = prediction.under_failures[i];
+    const bool fastest =
+        failures.goodput > 0 && failures.step_s == LeastStep(prediction, row.workers());
+    absl::StrAppendFormat(
+        &text, "%8d  %-14s %9d %9s %14s %8s %10s %14s%s\n", row.workers(), SeriesOf(row),
+        failures.processes, DurationText(failures.mtbf_s),
+        Counted(failures.checkpoint_steps, "step"), Percent(failures.goodput, 1),
+        failures.simulated_goodput > 0 ? Percent(failures.simulated_goodput, 1) : "-",
+        DurationText(failures.step_s), fastest ? "  <- fastest" : "");
+  }
+  return text;
+}
+
 }  // namespace
+
+std::string DurationText(double seconds) {
+  if (!std::isfinite(seconds)) return "never";
+  if (seconds == 0) return "0 s";
+  const double hours = seconds / 3600;
+  if (hours >= 1000) return absl::StrCat(RoundedNumber(hours), " h");
+  if (hours >= 2) return absl::StrFormat("%.3g h", hours);
+  if (seconds >= 120) return absl::StrFormat("%.3g min", seconds / 60);
+  return PlainSeconds(seconds);
+}
 
 std::string PredictedCrossoverText(const Crossover& crossover) {
   if (crossover.setting() == "workers") {
@@ -79,7 +118,10 @@ std::string PredictedCrossoverText(const Crossover& crossover) {
 
 std::string PredictionText(const Prediction& prediction) {
   std::string text = absl::StrCat(Model(prediction.forecast.model()), Table(prediction.forecast));
-  text += "\nRing against ps on hosts of its own:\n";
+  const bool fails = !prediction.under_failures.empty();
+  if (fails) text += FailureTable(prediction);
+  absl::StrAppend(&text, "\nRing against ps on hosts of its own", fails ? ", under failures" : "",
+                  ":\n");
   if (prediction.crossovers.empty()) text += "  one of them is always faster here\n";
   for (const Crossover& crossover : prediction.crossovers) {
     absl::StrAppend(&text, "  ", PredictedCrossoverText(crossover), "\n");

@@ -8,8 +8,13 @@
 
 namespace ringside {
 
-// What the model costs, a table of step times, who is faster, what was assumed, and warnings.
+// What the model costs, a table of step times and another of what failures make of them, who is
+// faster, what was assumed, and warnings.
 std::string PredictionText(const Prediction& prediction);
+
+// Three significant digits with a fitting unit up to hours: "950 us", "12 s", "2.5 min", "417 h".
+// Of one byte a character, so that columns can be padded. "0 s" and "never" (infinite) too.
+std::string DurationText(double seconds);
 
 // "ring is faster up to 12 workers, ps, dedicated from 13 on"
 std::string PredictedCrossoverText(const Crossover& crossover);

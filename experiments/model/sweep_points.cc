@@ -252,4 +252,25 @@ std::string SettingOf(const SweepPoint& point, const std::string& setting) {
   return Setting(*point.runs.front(), setting);
 }
 
+absl::optional<double> MeasuredCheckpointSeconds(const std::vector<SweepPoint>& points,
+                                                 int64_t elements) {
+  std::vector<double> seconds;
+  for (const SweepPoint& point : points) {
+    for (const RunResult* run : point.runs) {
+      double stood_still_s = 0;
+      int64_t written = 0;
+      for (const WorkerResult& worker : run->worker_results()) {
+        stood_still_s += worker.checkpoints().copy_s() + worker.checkpoints().wait_s();
+        written += worker.checkpoints().written();
+      }
+      if (written == 0 || run->parameter_elements() == 0) continue;
+      seconds.push_back(stood_still_s / static_cast<double>(written) *
+                        static_cast<double>(elements) /
+                        static_cast<double>(run->parameter_elements()));
+    }
+  }
+  if (seconds.empty()) return absl::nullopt;
+  return Median(seconds);
+}
+
 }  // namespace ringside

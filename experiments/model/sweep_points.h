@@ -3,9 +3,11 @@
 #ifndef RINGSIDE_EXPERIMENTS_MODEL_SWEEP_POINTS_H_
 #define RINGSIDE_EXPERIMENTS_MODEL_SWEEP_POINTS_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "absl/types/optional.h"
 #include "experiments/model/step_job.h"
 #include "results.pb.h"
 
@@ -38,6 +40,11 @@ std::string WorkloadOf(const SweepPoint& point);
 // A point for tests and forecasts that say where they stand: value of a setting by flag name;
 // "workers", "strategy" and "placement" are settings too.
 std::string SettingOf(const SweepPoint& point, const std::string& setting);
+
+// What worker 0 stood still for a checkpoint of a model of `elements` parameters: the median of
+// the runs that wrote some, in proportion to their parameters. Empty: none did.
+absl::optional<double> MeasuredCheckpointSeconds(const std::vector<SweepPoint>& points,
+                                                 int64_t elements);
 
 }  // namespace ringside
 

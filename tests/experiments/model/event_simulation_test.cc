@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "experiments/model/cost_formulas.h"
 #include "tests/experiments/model/sample_jobs.h"
@@ -123,6 +124,38 @@ TEST(EventSimulationTest, JoinedUnitsCostAsMuchButForThePipeline) {
   const double coarse = Slowest(job, 400);
   EXPECT_GE(coarse, fine);
   EXPECT_NEAR(coarse, fine, 0.1 * fine);
+}
+
+// Contended links, hosts and cores, for which there is no closed form: as a plain queue of events
+// (every event in one heap, every waiting message in another) has them.
+TEST(EventSimulationTest, ContendedStepsAreThoseOfAPlainQueueOfEvents) {
+  StepJob job = UniformServer(5, 3, 0);
+  job.buckets = {{70'001, 0.2}, {30'011, 0.5}, {90'007, 1}};
+  job.unit_elements = 5'000;
+  job.costs = {13e-6, 0.7e-9, 0.2e-9, 0.5e-9};
+  std::vector<RankTimes> ranks;
+  for (int rank = 0; rank < job.workers; ++rank) {
+    ranks.push_back({1e-4 * rank, 2e-4, 3e-4 * ((rank * 3) % 5), 1e-5 * rank});
+  }
+  const auto expect_ends = [&ranks](const StepJob& of, const std::vector<double>& expected) {
+    const auto ends = SimulateEvents(of, ranks);
+    ASSERT_TRUE(ends.ok()) << ends.status();
+    for (size_t rank = 0; rank < expected.size(); ++rank) {
+      EXPECT_NEAR((*ends)[rank], expected[rank], 1e-15) << "rank " << rank;
+    }
+  };
+  expect_ends(job, {0.01168574400000001, 0.011783272000000015, 0.01186977800000001,
+                    0.011967338000000013, 0.012073370000000012});
+  StepJob colocated = job;
+  colocated.placement = Placement::kColocated;
+  colocated.workers_per_host = 2;
+  expect_ends(colocated, {0.016823808000000016, 0.016848808000000017, 0.017466976000000009,
+                          0.017508976000000009, 0.01755097600000001});
+  job.one_machine = true;
+  job.cores = 2;
+  job.compute.holds_core = true;
+  expect_ends(job, {0.012849572024139555, 0.012891572024139555, 0.012994735998615801,
+                    0.013075606024139557, 0.0131788019986158});
 }
 
 TEST(EventSimulationTest, RefusesWhatIsTooLarge) {

@@ -7,7 +7,7 @@
 
 #include "experiments/model/cost_fit.h"
 #include "experiments/report/statistics.h"
-#include "tests/experiments/model/sample_sweep.h"
+#include "tests/experiments/model/shapes_sweep.h"
 
 namespace ringside {
 namespace {
@@ -60,7 +60,7 @@ TEST(CostFitTest, RecoversWhatTheStepsDependOn) {
 
 // Without a network that hides them, the costs of the processors show.
 TEST(CostFitTest, RecoversTheProcessorsCostsOnOneHost) {
-  SampleSweep sample;
+  ShapesSweep sample;
   sample.networks = {""};
   sample.workers = {2, 4, 8};
   sample.noise = 0;
@@ -97,7 +97,7 @@ TEST(ForecastTest, ForetellsWorkersThatItHasNotSeen) {
 }
 
 TEST(ForecastTest, ForetellsShardsBesideTheWorkers) {
-  SampleSweep sample;
+  ShapesSweep sample;
   sample.placement = "colocated";
   sample.shards = 4;
   sample.workers = {4};
@@ -105,7 +105,7 @@ TEST(ForecastTest, ForetellsShardsBesideTheWorkers) {
 }
 
 TEST(ForecastTest, KnowsHowLongAnotherShapesWorkloadComputes) {
-  SampleSweep sample;
+  ShapesSweep sample;
   ComparisonResult sweep = MakeSweep(sample);
   sample.model_args = "preset=resnet18,compute_ms=50.0";  // as if it were another
   sweep.mutable_runs()->MergeFrom(MakeSweep(sample).runs());

@@ -3,9 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
+#include "experiments/model/cost_formulas.h"
 #include "experiments/model/prediction_figures.h"
 #include "experiments/model/prediction_text.h"
-#include "tests/experiments/model/sample_sweep.h"
+#include "tests/experiments/model/shapes_sweep.h"
 
 namespace ringside {
 namespace {
@@ -102,7 +106,7 @@ TEST(PredictionTest, WarnsOfWhatIsFarAway) {
   const Prediction prediction = Of(request);
   EXPECT_THAT(prediction.warnings, Contains(HasSubstr("100 workers are far beyond the 4")));
   EXPECT_THAT(prediction.warnings, Contains(HasSubstr("Gbit/s is far beyond")));
-  SampleSweep one_host;
+  ShapesSweep one_host;
   one_host.networks = {""};
   const auto loopback = Predict(MakeSweep(one_host), Request());
   ASSERT_TRUE(loopback.ok()) << loopback.status();
@@ -122,6 +126,124 @@ TEST(PredictionTest, SaysWhatIsWrong) {
   request = Request();
   request.shards = 0;
   EXPECT_EQ(Predict(MakeSweep({}), request).status().code(), absl::StatusCode::kInvalidArgument);
+  request = Request();
+  request.failures.emplace();  // every 0 s
+  EXPECT_EQ(Predict(MakeSweep({}), request).status().code(), absl::StatusCode::kInvalidArgument);
+  request.failures->mtbf_s = 3600;
+  request.failures->checkpoint_s = 1;
+  request.failures->checkpoint_steps = -1;
+  EXPECT_EQ(Predict(MakeSweep({}), request).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+PredictionRequest UnderFailures() {
+  PredictionRequest request = Request();
+  request.failures.emplace();
+  request.failures->mtbf_s = 1000 * 3600.0;
+  request.failures->restart_s = 120;
+  request.failures->checkpoint_s = 2;
+  return request;
+}
+
+TEST(PredictionTest, FailuresCostWhatTheFormulaSays) {
+  const Prediction prediction = Of(UnderFailures());
+  ASSERT_EQ(prediction.under_failures.size(), 6u);
+  ASSERT_EQ(prediction.curve_under_failures.size(), prediction.curve.size());
+  for (int i = 0; i < prediction.forecast.rows_size(); ++i) {
+    const ForecastRow& row = prediction.forecast.rows(i);
+    const FailureEstimate& failures = prediction.under_failures[i];
+    EXPECT_EQ(failures.processes, row.workers() + row.shards());
+    EXPECT_DOUBLE_EQ(failures.mtbf_s, 1000 * 3600.0 / failures.processes);
+    const double interval_s = static_cast<double>(failures.checkpoint_steps) * row.predicted_s();
+    EXPECT_NEAR(interval_s, std::sqrt(2 * 2 * failures.mtbf_s),
+                0.02 * interval_s + row.predicted_s());  // whole steps
+    const double expected = ExpectedTrainingSeconds(1, failures.mtbf_s, interval_s, 2, 120);
+    EXPECT_NEAR(failures.step_s, row.predicted_s() * expected, 1e-9);
+    EXPECT_NEAR(failures.goodput * expected, 1, 1e-9);
+    EXPECT_NEAR(failures.simulated_goodput, failures.goodput, 0.002);
+  }
+  EXPECT_THAT(prediction.assumptions, Contains(HasSubstr("fails every 1,000 h on the average")));
+  EXPECT_THAT(prediction.assumptions, Contains(HasSubstr("stops training for 2 s, as told")));
+  EXPECT_TRUE(Of(Request()).under_failures.empty());
+}
+
+TEST(PredictionTest, CheckpointsAfterSoManySteps) {
+  PredictionRequest request = UnderFailures();
+  request.failures->checkpoint_steps = 77;
+  const Prediction prediction = Of(request);
+  for (const FailureEstimate& failures : prediction.under_failures) {
+    EXPECT_EQ(failures.checkpoint_steps, 77);
+  }
+  EXPECT_THAT(prediction.assumptions, Contains(HasSubstr("after 77 steps.")));
+}
+
+TEST(PredictionTest, CheckpointsTakeWhatTheyTookInTheRuns) {
+  PredictionRequest request = UnderFailures();
+  request.failures->checkpoint_s.reset();
+  const auto unknown = Predict(MakeSweep({}), request);
+  EXPECT_EQ(unknown.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(unknown.status().message()), HasSubstr("--checkpoint_cost"));
+  ShapesSweep sample;
+  sample.checkpoints = 4;
+  // Twice the parameters take twice the 2 ms.
+  request.parameters = 2 * 11'689'512;
+  const auto measured = Predict(MakeSweep(sample), request);
+  ASSERT_TRUE(measured.ok()) << measured.status();
+  EXPECT_THAT(measured->assumptions, Contains(HasSubstr("stops training for 4 ms, as measured")));
+}
+
+// Shards fail too: where a ring is hardly slower, failures make it the better choice.
+TEST(PredictionTest, FailuresMoveWhereTheyChangePlaces) {
+  PredictionRequest request = UnderFailures();
+  request.shards = 16;
+  const auto last_of_ps = [](const Prediction& prediction) {
+    for (const Crossover& crossover : prediction.crossovers) {
+      if (crossover.setting() == "workers") return crossover.value().low();
+    }
+    ADD_FAILURE() << "no crossover";
+    return 0.0;
+  };
+  request.failures->mtbf_s = 10 * 3600.0;
+  const double with = last_of_ps(Of(request));
+  request.failures.reset();
+  EXPECT_LT(with, last_of_ps(Of(request)));
+}
+
+TEST(PredictionTextTest, SaysWhatFailuresCost) {
+  EXPECT_THAT(PredictionText(Of(Request())), Not(HasSubstr("failures")));
+  const Prediction prediction = Of(UnderFailures());
+  const std::string text = PredictionText(prediction);
+  EXPECT_THAT(text, HasSubstr("Under failures, with checkpoints:\n"));
+  EXPECT_THAT(text, HasSubstr("goodput  simulated effective step\n"));
+  EXPECT_THAT(text, HasSubstr("ps, colocated        128    7.81 h"));
+  EXPECT_THAT(text, HasSubstr("ps on hosts of its own, under failures:"));
+  EXPECT_THAT(text, HasSubstr("Young 1974"));
+}
+
+TEST(PredictionTextTest, AJobThatGetsNowhere) {
+  PredictionRequest request = UnderFailures();
+  request.failures->mtbf_s = 60;
+  const std::string text = PredictionText(Of(request));
+  EXPECT_THAT(text, HasSubstr("0.0 %"));
+  EXPECT_THAT(text, HasSubstr("never\n"));
+}
+
+TEST(PredictionTextTest, Durations) {
+  EXPECT_EQ(DurationText(0), "0 s");
+  EXPECT_EQ(DurationText(0.0025), "2.5 ms");
+  EXPECT_EQ(DurationText(90), "90 s");
+  EXPECT_EQ(DurationText(150), "2.5 min");
+  EXPECT_EQ(DurationText(5000 * 3600.0), "5,000 h");
+  EXPECT_EQ(DurationText(std::numeric_limits<double>::infinity()), "never");
+}
+
+TEST(PredictionFiguresTest, ShowGoodputUnderFailures) {
+  const std::vector<Figure> figures = PredictionFigures(Of(UnderFailures()));
+  ASSERT_EQ(figures.size(), 3u);
+  EXPECT_EQ(figures[2].name, "predicted_goodput");
+  EXPECT_THAT(figures[2].csv, HasSubstr(",efficiency,processes,job_mtbf_s,checkpoint_steps,"
+                                        "goodput,simulated_goodput,effective_step_s"));
+  EXPECT_THAT(figures[2].script, HasSubstr("set format y '%.0f %%'"));
+  EXPECT_THAT(figures[2].script, HasSubstr("index 5 with points"));
 }
 
 TEST(PredictionTextTest, SaysAllThatIsKnown) {

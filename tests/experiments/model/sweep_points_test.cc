@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/experiments/model/sample_sweep.h"
+#include "tests/experiments/model/shapes_sweep.h"
 
 namespace ringside {
 namespace {
@@ -93,13 +93,24 @@ TEST(SweepPointsTest, LeavesOutWhatTheModelDoesNotKnow) {
 }
 
 TEST(SweepPointsTest, OneHostIsNotShaped) {
-  SampleSweep sample;
+  ShapesSweep sample;
   sample.networks = {""};
   const ComparisonResult sweep = MakeSweep(sample);
   const std::vector<SweepPoint> points = PointsOf(sweep);
   EXPECT_FALSE(points[0].shaped);
   EXPECT_EQ(points[0].job.network.bytes_per_s, 0);
   EXPECT_EQ(points[0].job.lookahead, 1);  // over sockets
+}
+
+TEST(SweepPointsTest, CheckpointsStopTrainingInProportionToTheParameters) {
+  ShapesSweep sample;
+  const ComparisonResult none = MakeSweep(sample);
+  EXPECT_FALSE(MeasuredCheckpointSeconds(PointsOf(none), 1000).has_value());
+  sample.checkpoints = 5;
+  const ComparisonResult sweep = MakeSweep(sample);
+  const auto seconds = MeasuredCheckpointSeconds(PointsOf(sweep), 3 * 11'689'512);
+  ASSERT_TRUE(seconds.has_value());
+  EXPECT_NEAR(*seconds, 3 * 0.002, 1e-9);
 }
 
 TEST(SweepPointsTest, SettingsByName) {

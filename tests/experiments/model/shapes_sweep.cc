@@ -1,73 +1,67 @@
-#include "tests/experiments/model/sample_sweep.h"
+#include "tests/experiments/model/shapes_sweep.h"
 
 #include <algorithm>
-#include <cmath>
 #include <random>
 
 #include "common/check.h"
 #include "experiments/model/cost_fit.h"
 #include "experiments/model/step_simulator.h"
 #include "experiments/model/sweep_points.h"
+#include "experiments/report/comparison.h"
+#include "tests/experiments/report/sample_runs.h"
 
 namespace ringside {
 namespace {
 
 constexpr int64_t kResnet18 = 11'689'512;
-constexpr int64_t kWarmup = 2;
+constexpr int kCores = 2;  // of the machine of MakeRun
 
-void AddProcess(const SampleSweep& sample, ProcessInfo* process) {
-  process->set_hostname("bench-01");
-  for (int cpu = 0; cpu < sample.cores; ++cpu) process->add_cpus(cpu);
+// Of the same time whatever the run: MakeSweep sets what the step takes.
+void SetStep(int workers, StepRecord* record) {
+  const int64_t step = record->step();
+  record->Clear();
+  record->set_step(step);
+  record->set_samples(8);
+  record->set_global_samples(8 * workers);
+  record->set_forward_s(0.0167);
+  record->set_backward_s(0.0335);
+  record->set_optimizer_s(0.006 * std::max(1.0, static_cast<double>(workers) / kCores));
+  record->set_step_s(1);
+}
+
+// What moving and folding all gradients takes a shard.
+void SetWork(const ShapesSweep& sample, int workers, ShardResult* shard) {
+  const auto bytes = static_cast<double>(kResnet18 * 4 / sample.shards * workers * sample.steps);
+  shard->mutable_traffic()->set_payload_bytes_received(static_cast<int64_t>(bytes));
+  shard->mutable_traffic()->set_payload_bytes_sent(static_cast<int64_t>(bytes));
+  shard->set_fold_s(bytes * TrueModel().gamma_s_per_byte());
+  shard->mutable_process()->set_cpu_seconds(
+      bytes * (TrueModel().gamma_s_per_byte() + 2 * TrueModel().server_cpu_s_per_byte()));
 }
 
 // All of a run but its steps' times.
-RunResult MakeRun(const SampleSweep& sample, const std::string& strategy, int workers,
-                  const std::string& network, int trial) {
-  RunResult run;
-  run.set_strategy(strategy);
-  run.set_workers(workers);
-  run.set_trial(trial);
-  run.set_shards(strategy == "ps" ? sample.shards : 0);
+RunResult ShapesRun(const ShapesSweep& sample, const std::string& strategy, int workers,
+                    const std::string& network, int trial) {
+  SampleRun like;
+  like.strategy = strategy;
+  like.workers = workers;
+  like.shards = strategy == "ps" ? sample.shards : 0;
+  like.trial = trial;
+  like.steps = sample.steps;
+  like.warmup_steps = 2;
+  like.batch_size = 8;
+  like.checkpoints = sample.checkpoints;
+  RunResult run = MakeRun(like);
   run.set_parameter_elements(kResnet18);
-  run.set_warmup_steps(kWarmup);
-  run.set_total_steps(sample.steps);
   auto& settings = *run.mutable_settings();
   settings["network"] = network;
   settings["placement"] = sample.placement;
   settings["model"] = "shapes";
   settings["model_args"] = sample.model_args;
-  settings["wire_dtype"] = "fp32";
-  settings["overlap"] = "on";
-  settings["batch_size"] = "8";
-  settings["ps_mode"] = "sync";
-  settings["bucket_bytes"] = "4194304";
-  settings["first_bucket_bytes"] = "262144";
-  for (int rank = 0; rank < workers; ++rank) {
-    WorkerResult* worker = run.add_worker_results();
-    worker->set_rank(rank);
-    AddProcess(sample, worker->mutable_process());
-    if (strategy == "ring") (*worker->mutable_process()->mutable_facts())["left_link"] = "tcp";
-    for (int64_t step = 1; step <= sample.steps; ++step) {
-      StepRecord* record = worker->add_steps();
-      record->set_step(step);
-      record->set_samples(8);
-      record->set_global_samples(8 * workers);
-      record->set_forward_s(0.0167);
-      record->set_backward_s(0.0335);
-      record->set_optimizer_s(0.006 * std::max(1.0, static_cast<double>(workers) / sample.cores));
-      record->set_step_s(1);
-    }
+  for (WorkerResult& worker : *run.mutable_worker_results()) {
+    for (StepRecord& record : *worker.mutable_steps()) SetStep(workers, &record);
   }
-  for (int shard = 0; shard < run.shards(); ++shard) {
-    ShardResult* result = run.add_shard_results();
-    AddProcess(sample, result->mutable_process());
-    const auto bytes = static_cast<double>(kResnet18 * 4 / sample.shards * workers * sample.steps);
-    result->mutable_traffic()->set_payload_bytes_received(static_cast<int64_t>(bytes));
-    result->mutable_traffic()->set_payload_bytes_sent(static_cast<int64_t>(bytes));
-    result->set_fold_s(bytes * TrueModel().gamma_s_per_byte());
-    result->mutable_process()->set_cpu_seconds(
-        bytes * (TrueModel().gamma_s_per_byte() + 2 * TrueModel().server_cpu_s_per_byte()));
-  }
+  for (ShardResult& shard : *run.mutable_shard_results()) SetWork(sample, workers, &shard);
   return run;
 }
 
@@ -92,14 +86,15 @@ CostModel TrueModel() {
   return model;
 }
 
-ComparisonResult MakeSweep(const SampleSweep& sample) {
+ComparisonResult MakeSweep(const ShapesSweep& sample) {
   ComparisonResult comparison;
+  comparison.set_schema_version(kResultsSchemaVersion);
   comparison.add_varied("network");
   for (const std::string& network : sample.networks) {
     for (int workers : sample.workers) {
       for (const std::string& strategy : sample.strategies) {
         for (int trial = 0; trial < sample.trials; ++trial) {
-          *comparison.add_runs() = MakeRun(sample, strategy, workers, network, trial);
+          *comparison.add_runs() = ShapesRun(sample, strategy, workers, network, trial);
         }
       }
     }
