@@ -12,6 +12,7 @@
 #include "common/config/job_flags.h"
 #include "common/logging.h"
 #include "common/status_macros.h"
+#include "experiments/ceilings/ceiling_probe.h"
 #include "experiments/comparison_plan.h"
 #include "experiments/experiment_flags.h"
 #include "experiments/job_runner.h"
@@ -54,6 +55,7 @@ std::vector<RunResult> RunAll(const CommandContext& context, const Plan& plan,
                               const OutputFolder& folder, int* status) {
   const NetworkOptions network =
       ProcessConfigFromFlags(context.command_line, context.environment).network;
+  CeilingProbe ceilings;
   std::vector<RunResult> runs;
   for (const ComparisonStep& step : plan.steps) {
     std::error_code error;
@@ -63,7 +65,7 @@ std::vector<RunResult> RunAll(const CommandContext& context, const Plan& plan,
           absl::PermissionDeniedError(absl::StrCat(step.job.out, ": ", error.message())));
       return {};
     }
-    const FinishedJob finished = RunJob(context, network, step.job, step.title);
+    const FinishedJob finished = RunJob(context, network, step.job, &ceilings, step.title);
     if (!finished.outcome.ok()) {
       JobOutcome outcome = finished.outcome;
       outcome.error = absl::StrCat(step.title, ": ", outcome.error);

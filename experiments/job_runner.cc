@@ -47,19 +47,20 @@ absl::StatusOr<std::unique_ptr<JobNetwork>> MakeNetwork(const NetworkOptions& op
   return JobNetwork::Create(job, EndOfJobIsAsked);
 }
 
-// What only the launcher knows goes where the rest is.
-absl::Status AddNetwork(const JobNetwork& network, const std::string& out, RunResult* result) {
+void AddNetwork(const JobNetwork& network, RunResult* result) {
   *result->mutable_network() = network.report();
-  if (network.refused_frames() > 0) {
-    LogWarning(absl::StrCat("the emulated network has lost ", network.refused_frames(),
-                            " frames, which had to be sent again"));
-  }
+  if (network.refused_frames() == 0) return;
+  LogWarning(absl::StrCat("the emulated network has lost ", network.refused_frames(),
+                          " frames, which had to be sent again"));
+}
+
+absl::Status WriteResult(const RunResult& result, const std::string& out) {
   google::protobuf::util::JsonPrintOptions options;
   options.preserve_proto_field_names = true;
   options.always_print_primitive_fields = true;
   options.add_whitespace = true;
   std::string json;
-  const auto converted = google::protobuf::util::MessageToJsonString(*result, &json, options);
+  const auto converted = google::protobuf::util::MessageToJsonString(result, &json, options);
   if (!converted.ok()) return absl::InternalError(std::string(converted.message()));
   return WriteTextFile(absl::StrCat(out, "/results.json"), json);
 }
@@ -69,7 +70,8 @@ std::string LogFolder(const std::string& out) { return absl::StrCat(out, "/logs"
 }  // namespace
 
 FinishedJob RunJob(const CommandContext& context, const NetworkOptions& network,
-                   const JobConfig& job, const std::string& title, LiveTitle live_title) {
+                   const JobConfig& job, CeilingProbe* ceilings, const std::string& title,
+                   LiveTitle live_title) {
   const absl::StatusOr<std::unique_ptr<JobNetwork>> emulated = MakeNetwork(network, job);
   if (!emulated.ok()) return Failed(emulated.status(), 2);
   Launcher::Config config;
@@ -92,6 +94,8 @@ FinishedJob RunJob(const CommandContext& context, const NetworkOptions& network,
     return Failed(absl::PermissionDeniedError(absl::StrCat(config.log_dir, ": ", error.message())),
                   2);
   }
+  const bool needs_ceilings = NeedsCeilings(job);
+  if (needs_ceilings) ceilings->Get();  // while the machine has nothing else to do
   FinishedJob finished;
   finished.outcome = (*launcher)->Run();
   if (!finished.outcome.ok()) return finished;
@@ -101,9 +105,12 @@ FinishedJob RunJob(const CommandContext& context, const NetworkOptions& network,
                       absl::StrCat("all processes ended well, but ", result.status().message())),
                   1);
   }
-  if (*emulated != nullptr) {
-    const absl::Status added = AddNetwork(**emulated, job.out, &*result);
-    if (!added.ok()) return Failed(added, 1);
+  // What only the launcher knows goes where the rest is.
+  if (*emulated != nullptr) AddNetwork(**emulated, &*result);
+  if (needs_ceilings) *result->mutable_ceilings() = ceilings->Get();
+  if (*emulated != nullptr || needs_ceilings) {
+    const absl::Status written = WriteResult(*result, job.out);
+    if (!written.ok()) return Failed(written, 1);
   }
   result->mutable_command()->Assign(context.argv.begin(), context.argv.end());
   finished.result = *std::move(result);

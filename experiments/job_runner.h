@@ -9,6 +9,7 @@
 #include "absl/types/optional.h"
 #include "common/config/job_config.h"
 #include "common/network/bind_address.h"
+#include "experiments/ceilings/ceiling_probe.h"
 #include "experiments/command_context.h"
 #include "experiments/launcher.h"
 #include "results.pb.h"
@@ -21,10 +22,12 @@ struct FinishedJob {
 };
 
 // Runs `job`, whose `out` exists, with logs in <out>/logs, and reads what worker 0 left there.
-// `title`, or what `live_title` says at that moment, goes before each line of progress. Main thread
-// only (launcher.h).
+// `title`, or what `live_title` says at that moment, goes before each line of progress. `ceilings`
+// is that of the whole command: asked before a job whose results need them. Main thread only
+// (launcher.h).
 FinishedJob RunJob(const CommandContext& context, const NetworkOptions& network,
-                   const JobConfig& job, const std::string& title, LiveTitle live_title = nullptr);
+                   const JobConfig& job, CeilingProbe* ceilings, const std::string& title,
+                   LiveTitle live_title = nullptr);
 
 // Says what went wrong: one line, and but for bad input one for each process that failed and where
 // the logs are.

@@ -10,6 +10,7 @@
 #include "common/config/job_flags.h"
 #include "common/logging.h"
 #include "common/status_macros.h"
+#include "experiments/ceilings/ceiling_probe.h"
 #include "experiments/experiment_flags.h"
 #include "experiments/job_runner.h"
 #include "experiments/launch_limit.h"
@@ -88,7 +89,8 @@ int RunCommand(const CommandContext& context) {
 
   const NetworkOptions network =
       ProcessConfigFromFlags(context.command_line, context.environment).network;
-  const FinishedJob finished = RunJob(context, network, *job, "");
+  CeilingProbe ceilings;
+  const FinishedJob finished = RunJob(context, network, *job, &ceilings, "");
   UnblockJobSignals();
   if (!finished.outcome.ok()) {
     const int status = finished.outcome.launcher_status;

@@ -10,7 +10,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/types/optional.h"
 #include "experiments/report/bit_equality.h"
+#include "experiments/report/ceilings.h"
 #include "experiments/report/comparability.h"
 #include "experiments/report/number_text.h"
 #include "experiments/report/run_grid.h"
@@ -314,9 +316,32 @@ Gate TrafficGate(const std::vector<RunResult>& runs) {
                   "every process counted exactly the bytes and messages of its formula");
 }
 
+Gate CeilingsGate(const std::vector<RunResult>& runs) {
+  const CeilingBook book(runs);
+  const RunResult* nearest = nullptr;
+  absl::optional<CeilingUse> most;
+  for (const RunResult& run : runs) {
+    const absl::optional<CeilingUse> use = book.MostUsed(run);
+    if (!use.has_value() || (most.has_value() && use->share() <= most->share())) continue;
+    most = use;
+    nearest = &run;
+  }
+  std::string failure = runs.empty() ? "there is no run" : "";
+  if (!most.has_value()) return MakeGate("ceilings", failure, "not probed");
+  if (!most->is_possible()) {
+    failure = absl::StrCat(RunName(*nearest), ": a ", most->process, " moved ", DescribeUse(*most),
+                           "; above ", Percent(1 + kCeilingTolerance, 0),
+                           " of that, bytes or times are not what they are said to be");
+  }
+  return MakeGate("ceilings", failure,
+                  absl::StrCat("a ", most->process, " of ", nearest->strategy(), " with ",
+                               Counted(nearest->workers(), "worker"), " moved ", DescribeUse(*most),
+                               ": ", RoundedNumber(100 * most->share()), " %, which is the most"));
+}
+
 std::vector<Gate> AllGates(const std::vector<RunResult>& runs, const GateRules& rules) {
   return {CompletenessGate(runs, rules.space), SettingsGate(runs, rules.asked, rules.allow_unequal),
-          EquivalenceGate(runs), TrafficGate(runs)};
+          EquivalenceGate(runs), TrafficGate(runs), CeilingsGate(runs)};
 }
 
 bool AllowedToDiffer(const Gate& gate) { return absl::StartsWith(gate.detail(), kAllowed); }

@@ -41,13 +41,17 @@ Gate EquivalenceGate(const std::vector<RunResult>& runs);
 // together those of WorkersPayloadBytes.
 Gate TrafficGate(const std::vector<RunResult>& runs);
 
+// No process moved payload faster than its link can (ceilings.h), but for kCeilingTolerance. Passes
+// where no ceiling is known, and says so; the detail names who came nearest to its ceiling.
+Gate CeilingsGate(const std::vector<RunResult>& runs);
+
 struct GateRules {
   PointSpace space;  // in which cells are made
   PointSpace asked;  // what the experiment says that it varies; `space` may have more where it may
   bool allow_unequal = false;
 };
 
-// Completeness, settings, equivalence and traffic.
+// Completeness, settings, equivalence, traffic and ceilings.
 std::vector<Gate> AllGates(const std::vector<RunResult>& runs, const GateRules& rules = {});
 
 // Hashes as people compare them: the first 12 digits.

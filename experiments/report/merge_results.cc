@@ -22,10 +22,11 @@ namespace {
 using Values = std::map<std::string, std::string>;
 
 // Equal for one run wherever its result was read, and for no other: whoever launches a run adds
-// command and network to what worker 0 has left.
+// command, network and ceilings to what worker 0 has left.
 std::string FingerprintOf(RunResult run) {
   run.clear_command();
   run.clear_network();
+  run.clear_ceilings();
   std::string bytes;
   {
     google::protobuf::io::StringOutputStream stream(&bytes);

@@ -87,6 +87,12 @@ std::string Bytes(double bytes) {
   return InUnit(bytes, kUnits);
 }
 
+std::string BytesPerSecond(double rate) {
+  static constexpr std::array<Unit, 4> kUnits = {
+      {{1, "B/s"}, {1e3, "kB/s"}, {1e6, "MB/s"}, {1e9, "GB/s"}}};
+  return InUnit(rate, kUnits);
+}
+
 std::string Percent(double fraction, int decimals) {
   return absl::StrCat(FixedNumber(fraction * 100, decimals), " %");
 }

@@ -19,7 +19,8 @@ std::string FixedNumber(double value, int decimals);
 
 // Three significant digits with a fitting unit: "950 ns", "12.3 µs", "20.8 ms", "1.25 s".
 std::string Seconds(double seconds);
-std::string Bytes(double bytes);                     // "12.3 KiB", "1.50 MiB"
+std::string Bytes(double bytes);          // "12.3 KiB", "1.50 MiB"
+std::string BytesPerSecond(double rate);  // "950 B/s", "11.2 MB/s": of 10^6 bytes, as links
 std::string Percent(double fraction, int decimals);  // "97.4 %"
 
 // "1 worker", "4 workers"

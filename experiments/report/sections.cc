@@ -4,11 +4,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "experiments/report/ceiling_table.h"
+#include "experiments/report/ceilings.h"
 #include "experiments/report/crossovers.h"
 #include "experiments/report/forecast_tables.h"
 #include "experiments/report/headline.h"
 #include "experiments/report/learning_figures.h"
 #include "experiments/report/network_table.h"
+#include "experiments/report/number_text.h"
 #include "experiments/report/process_tables.h"
 #include "experiments/report/result_tables.h"
 #include "experiments/report/scaling_table.h"
@@ -124,7 +127,15 @@ Section Wire(const ComparisonResult& comparison) {
           {TableBlock("Traffic by role", WireTable(comparison),
                       "Sent, received: payload, mean over processes, runs and steps; headers are "
                       "apart. Counted ÷ formula: payload both ways, and messages both ways. "
-                      "Imbalance: the busiest process over the mean; 1 is even.")}};
+                      "Imbalance: the busiest process over the mean; 1 is even."),
+           SentencesBlock(CeilingSentences(comparison)),
+           TableBlock("Payload against the ceilings", CeilingTable(comparison),
+                      absl::StrCat("Reached: payload of a step over the time in which it can have "
+                                   "travelled, by the process that came nearest to its ceiling. "
+                                   "Ceiling: of an emulated link what a probe got, of shared "
+                                   "memory a copy within one core's cache. Above ",
+                                   Percent(1 + kCeilingTolerance, 0),
+                                   " bytes or times are not what they are said to be."))}};
 }
 
 Section Processes(const ComparisonResult& comparison) {

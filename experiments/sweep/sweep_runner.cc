@@ -13,6 +13,7 @@
 #include "common/coordinator/monotonic_clock.h"
 #include "common/logging.h"
 #include "common/status_macros.h"
+#include "experiments/ceilings/ceiling_probe.h"
 #include "experiments/job_runner.h"
 #include "experiments/output_folder.h"
 #include "experiments/sweep/job_timer.h"
@@ -96,13 +97,13 @@ class Runner {
     return 0;
   }
 
-  absl::StatusOr<FinishedJob> RunWithinLimit(const SweepJob& job, absl::Time start) const {
+  absl::StatusOr<FinishedJob> RunWithinLimit(const SweepJob& job, absl::Time start) {
     JobTimer timer;
     RINGSIDE_RETURN_IF_ERROR(timer.Start(plan_.job_time_limit));
     const auto live_title = [&](absl::Time now) {
       return absl::StrCat(Overview(now - start), ": ", job.title);
     };
-    FinishedJob finished = RunJob(context_, network_, job.job, job.title, live_title);
+    FinishedJob finished = RunJob(context_, network_, job.job, &ceilings_, job.title, live_title);
     if (finished.outcome.launcher_status == 128 + SIGTERM && timer.Expired()) {
       finished.outcome.launcher_status = 1;
       finished.outcome.error = absl::StrCat("took longer than job_time_limit_s, ",
@@ -128,6 +129,7 @@ class Runner {
   const SweepPlan& plan_;
   const std::string& folder_;
   const NetworkOptions network_;
+  CeilingProbe ceilings_;
   SweepManifest manifest_;
   TimeLeft time_left_;
   std::vector<absl::optional<RunResult>> results_;  // of each job of the plan

@@ -8,9 +8,11 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "experiments/log_tail.h"
@@ -23,6 +25,7 @@ using ::testing::AllOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
@@ -55,6 +58,11 @@ class RingsideCliTest : public ::testing::Test {
     EXPECT_THAT(lines, SizeIs(1));
     EXPECT_TRUE(fs::is_empty(folder_));
     return lines.empty() ? "" : StripLogPrefix(lines.front());
+  }
+
+  std::string Results(const std::string& out) const {
+    std::ifstream file(absl::StrCat(folder_, "/", out, "/results.json"));
+    return std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   }
 
   std::string folder_;
@@ -166,6 +174,24 @@ TEST_F(RingsideCliTest, WhatAWorkerRefusesIsRefusedAndNothingStays) {
               HasSubstr("worker 0 (exit status 2) ended before all processes had joined: "
                         "--data_dir=nowhere: no such folder\n"));
   EXPECT_TRUE(fs::is_empty(folder_));
+}
+
+TEST_F(RingsideCliTest, ResultsTellWhatTheMachineCanDoAtMost) {
+  RunProcess(Ringside({"run", "--strategy=ps", "--steps=1", "--workers=1", "--out=out"}), kTimeout);
+  EXPECT_THAT(Results("out"), HasSubstr("\"ceilings\":{\"tcp\":{\"bytes_per_s\":"));
+  // Nobody to exchange anything with.
+  RunProcess(Ringside({"run", "--strategy=ring", "--steps=1", "--workers=1", "--out=alone"}),
+             kTimeout);
+  EXPECT_THAT(Results("alone"), AllOf(HasSubstr("\"runs\""), Not(HasSubstr("\"ceilings\":{"))));
+  // The launcher's own note goes where worker 0 has left the rest.
+  RunProcess(Ringside({"compare", "--strategies=ring", "--steps=1", "--workers=2", "--trials=1",
+                       "--out=compared"}),
+             kTimeout);
+  int noted = 0;
+  for (const auto& run : fs::directory_iterator(folder_ + "/compared/runs"))
+    noted += absl::StrContains(Results("compared/runs/" + run.path().filename().string()),
+                               "\"ceilings\"");
+  EXPECT_EQ(noted, 1);
 }
 
 TEST_F(RingsideCliTest, CtrlCEndsEverything) {

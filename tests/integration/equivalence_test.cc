@@ -254,7 +254,13 @@ TEST_F(CompareTest, LeavesAReportOfAllRuns) {
   EXPECT_EQ(result.verdict_size(), 2);
   for (const Gate& gate : result.gates())
     EXPECT_TRUE(gate.passed()) << gate.name() << ": " << gate.detail();
-  for (const RunResult& run : result.runs()) EXPECT_EQ(run.global_batch_size(), 16);
+  EXPECT_THAT(result.gates(result.gates_size() - 1).detail(), ::testing::HasSubstr(" moved "));
+  for (const RunResult& run : result.runs()) {
+    EXPECT_EQ(run.global_batch_size(), 16);
+    const bool is_alone = run.worker_results_size() + run.shard_results_size() == 1;
+    EXPECT_EQ(run.has_ceilings(), !is_alone) << run.strategy() << ", " << run.workers();
+    EXPECT_EQ(run.ceilings().tcp().bytes_per_s() > 0, !is_alone);
+  }
   for (const char* name : {"report.html", "summary.md", "results.csv"}) {
     EXPECT_TRUE(std::filesystem::exists(folder() + "/out/" + name)) << name;
   }

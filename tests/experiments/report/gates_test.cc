@@ -31,7 +31,7 @@ void ExpectFailure(const Gate& gate, const std::string& detail) {
 
 TEST(GatesTest, GoodRunsPassAll) {
   const std::vector<Gate> gates = AllGates(GoodRuns());
-  ASSERT_EQ(gates.size(), 4u);
+  ASSERT_EQ(gates.size(), 5u);
   for (const Gate& gate : gates) EXPECT_TRUE(gate.passed()) << gate.name() << ": " << gate.detail();
   EXPECT_EQ(gates[2].name(), "equivalence");
   EXPECT_THAT(gates[2].detail(), HasSubstr("bit-identical in all 6 runs of ps, ring, local"));

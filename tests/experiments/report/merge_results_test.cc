@@ -51,6 +51,7 @@ TEST(MergeResultsTest, ARunThatIsThereTwiceCountsOnce) {
   RunResult launched = RunOf("ring", 1);
   launched.add_command("ringside");
   launched.mutable_network()->set_bandwidth_mbit(100);
+  launched.mutable_ceilings()->set_cores(2);
   EXPECT_EQ(MergeResults({part, Part("b", {launched})}, {}, Inequality::kRefused)->runs_size(), 2);
   // A run of the same trial that came out otherwise is another one.
   RunResult other = RunOf("ring", 1);

@@ -44,6 +44,13 @@ TEST(BytesTest, ChoosesAUnit) {
   EXPECT_EQ(Bytes(1048576), "1.00 MiB");
 }
 
+TEST(BytesPerSecondTest, CountsInThousandsAsLinksDo) {
+  EXPECT_EQ(BytesPerSecond(0), "0 B/s");
+  EXPECT_EQ(BytesPerSecond(1536), "1.54 kB/s");
+  EXPECT_EQ(BytesPerSecond(11.875e6), "11.9 MB/s");
+  EXPECT_EQ(BytesPerSecond(3.6e9), "3.60 GB/s");
+}
+
 TEST(CountedTest, SingularAndPlural) {
   EXPECT_EQ(Counted(1, "worker"), "1 worker");
   EXPECT_EQ(Counted(0, "worker"), "0 workers");

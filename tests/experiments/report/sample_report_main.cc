@@ -27,6 +27,20 @@ ComparisonResult Broken() {
   return Build(runs);
 }
 
+// With the machine's ceilings.
+ComparisonResult Probed() {
+  std::vector<RunResult> runs;
+  for (const char* strategy : {"ps", "ring"}) {
+    SampleRun sample;
+    sample.strategy = strategy;
+    sample.steps = 4;
+    sample.warmup_steps = 1;
+    sample.is_probed = true;
+    runs.push_back(MakeRun(sample));
+  }
+  return Build(runs);
+}
+
 // Modes of the parameter server, with checkpoints.
 ComparisonResult Modes() {
   std::vector<RunResult> runs;
@@ -65,6 +79,7 @@ int main(int argc, char** argv) {
       // As stored in testdata.
       {"small_grid", [] { return Build(ringside::SampleGrid(2, 12)); }},
       {"small_sweep", [] { return ringside::SampleSweep(2, 4); }},
+      {"small_probed", ringside::Probed},
   };
   const std::string wanted = argc > 2 ? argv[2] : "grid";
   if (absl::EndsWith(wanted, ".json")) {

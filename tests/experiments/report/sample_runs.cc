@@ -168,6 +168,7 @@ void AddNetwork(const SampleRun& sample, RunResult& run) {
       std::to_string(static_cast<int>(sample.bandwidth_mbit)) + "mbit,100us";
   (*run.mutable_settings())["placement"] = "dedicated";
   NetworkReport& network = *run.mutable_network();
+  network.set_burst_bytes(16384);
   network.set_bandwidth_mbit(sample.bandwidth_mbit);
   network.set_latency_us(100);
   network.set_congestion_control("cubic");
@@ -183,6 +184,20 @@ void AddNetwork(const SampleRun& sample, RunResult& run) {
     probe.set_bandwidth_mbit(sample.bandwidth_mbit * (0.95 - 0.002 * from));
     probe.set_round_trip_us(260 + from);
   }
+}
+
+void AddCeilings(RunResult& run) {
+  Ceilings& ceilings = *run.mutable_ceilings();
+  ceilings.mutable_tcp()->set_bytes_per_s(2e9);
+  ceilings.mutable_tcp()->set_round_trip_us(20);
+  ceilings.mutable_uds()->set_bytes_per_s(3e9);
+  ceilings.mutable_uds()->set_round_trip_us(15);
+  ceilings.mutable_one_core()->set_copy_bytes_per_s(10e9);
+  ceilings.mutable_one_core()->set_add_bytes_per_s(8e9);
+  ceilings.mutable_all_cores()->set_copy_bytes_per_s(16e9);
+  ceilings.mutable_all_cores()->set_add_bytes_per_s(13e9);
+  ceilings.set_cached_copy_bytes_per_s(40e9);
+  ceilings.set_cores(2);
 }
 
 // As if a unit took 50 us to wait for, 20 us to fold, 5 us to send and 200 us to have been sent.
@@ -298,6 +313,7 @@ RunResult MakeRun(const SampleRun& wanted) {
     AddShardMeasurements(sample, result);
   }
   AddNetwork(sample, run);
+  if (sample.is_probed) AddCeilings(run);
   Evaluation& evaluation = *run.mutable_evaluation();
   evaluation.set_correct(1931);
   evaluation.set_samples(2000);

@@ -29,6 +29,7 @@ struct SampleRun {
   bool arrivals = true;       // recorded: rank r hands over its buckets 20 us after rank r - 1
   int64_t checkpoints = 0;    // written by worker 0, each of which stops training for 2 ms
   double bandwidth_mbit = 0;  // of an emulated network with a host for every process; 0: none
+  bool is_probed = false;     // `ringside` launched it and found the machine's ceilings
 };
 
 // A run that passes every gate. Traffic follows the formulas for 1,000 parameters and one bucket.

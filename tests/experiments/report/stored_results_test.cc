@@ -49,7 +49,7 @@ TEST_P(StoredResultsTest, TheSummaryHasItsStructure) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stored, StoredResultsTest,
-                         ::testing::Values("single", "comparison", "sweep"),
+                         ::testing::Values("single", "comparison", "sweep", "probed"),
                          [](const auto& tested) { return tested.param; });
 
 }  // namespace
