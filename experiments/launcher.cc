@@ -96,7 +96,7 @@ absl::Status Launcher::StartCoordinator() {
     RINGSIDE_ASSIGN_OR_RETURN(config.bind,
                               ChooseBindAddress(config_.network, Endpoint{"127.0.0.1", 0}));
   } else {
-    config.bind.listen_host = config.bind.advertise_host = HubAddress();
+    config.bind.listen_host = config.bind.advertise_host = ControlAddress();
     RINGSIDE_ASSIGN_OR_RETURN(config.bind.ports, ParsePortRange(config_.network.port_range));
   }
   config.token = token_;
@@ -113,7 +113,7 @@ absl::Status Launcher::StartCoordinator() {
     RINGSIDE_ASSIGN_OR_RETURN(coordinator_, CoordinatorServer::Start(std::move(config)));
     return absl::OkStatus();
   };
-  return config_.emulated == nullptr ? start() : config_.emulated->hub().Run(start);
+  return config_.emulated == nullptr ? start() : config_.emulated->control_host().Run(start);
 }
 
 JobOutcome Launcher::Run() {

@@ -12,10 +12,11 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "common/config/job_flags.h"
+#include "common/config/network_spec.h"
 #include "common/logging.h"
 #include "common/status_macros.h"
 #include "experiments/experiment_flags.h"
-#include "experiments/model/network_setting.h"
+#include "experiments/model/parameter_count.h"
 #include "experiments/model/prediction.h"
 #include "experiments/model/prediction_figures.h"
 #include "experiments/model/prediction_text.h"
@@ -26,11 +27,6 @@
 
 namespace ringside {
 namespace {
-
-// `flag` before what is wrong with its value.
-absl::Status OfFlag(absl::string_view flag, const absl::Status& status) {
-  return absl::Status(status.code(), absl::StrCat("--", flag, "=", status.message()));
-}
 
 // Finite, and at least 0.
 absl::StatusOr<double> ParseSeconds(absl::string_view flag, const std::string& text,
@@ -47,20 +43,14 @@ absl::StatusOr<double> ParseSeconds(absl::string_view flag, const std::string& t
 absl::Status ReadNumbers(PredictionRequest* request) {
   const PredictionFlags flags = PredictionFromFlags();
   if (!flags.bandwidth.empty()) {
-    const auto mbit = ParseBandwidthMbit(flags.bandwidth);
-    if (!mbit.ok()) return OfFlag("bandwidth", mbit.status());
-    if (*mbit == 0) return absl::InvalidArgumentError("--bandwidth=0: must be positive");
-    request->bandwidth_mbit = *mbit;
+    RINGSIDE_ASSIGN_OR_RETURN(request->bandwidth_mbit,
+                              ParseBandwidthMbit("bandwidth", flags.bandwidth));
   }
   if (!flags.latency.empty()) {
-    const auto latency_us = ParseLatencyUs(flags.latency);
-    if (!latency_us.ok()) return OfFlag("latency", latency_us.status());
-    request->latency_us = *latency_us;
+    RINGSIDE_ASSIGN_OR_RETURN(request->latency_us, ParseLatencyUs("latency", flags.latency));
   }
   if (!flags.parameters.empty()) {
-    const auto parameters = ParseParameterCount(flags.parameters);
-    if (!parameters.ok()) return OfFlag("parameters", parameters.status());
-    request->parameters = *parameters;
+    RINGSIDE_ASSIGN_OR_RETURN(request->parameters, ParseParameterCount(flags.parameters));
   }
   if (!flags.compute.empty()) {
     RINGSIDE_ASSIGN_OR_RETURN(request->compute_s, ParseSeconds("compute", flags.compute, "120ms"));

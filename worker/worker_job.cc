@@ -1,20 +1,15 @@
 #include "worker/worker_job.h"
 
 #include <grpcpp/grpcpp.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <functional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
-#include "common/config/stragglers.h"
 #include "common/coordinator/monotonic_clock.h"
 #include "common/logging.h"
-#include "common/network/host_identity.h"
 #include "common/process_info.h"
 #include "common/provenance.h"
 #include "common/sha256.h"
@@ -23,9 +18,9 @@
 #include "common/traffic_proto.h"
 #include "worker/evaluation.h"
 #include "worker/model_buffers.h"
-#include "worker/models/torch_runtime.h"
 #include "worker/run_result.h"
 #include "worker/step_writer.h"
+#include "worker/trainer_setup.h"
 #include "worker/writable_folder.h"
 
 namespace ringside {
@@ -34,33 +29,9 @@ namespace {
 constexpr absl::Duration kLogEvery = absl::Seconds(5);
 constexpr int kClockRoundTrips = 16;
 
-// Time for the training thread to return after a verdict. A verdict may take most of a lease to
-// come, and everybody must be gone when it is over.
-absl::Duration GraceAfterVerdict(absl::Duration lease) {
-  return std::max(absl::Milliseconds(200), std::min(absl::Seconds(2), lease / 5));
-}
-
-absl::Duration SteadyClock() { return MonotonicNow() - absl::UnixEpoch(); }
-
 // A port that the user named and that is taken is a wrong flag, not a broken network.
 absl::Status AsBadInput(const absl::Status& status) {
   return absl::IsUnavailable(status) ? absl::FailedPreconditionError(status.message()) : status;
-}
-
-// INVALID_ARGUMENT: --stragglers cannot be read. Empty: nobody is slow.
-absl::StatusOr<std::function<void(int64_t step, int rank)>> StraggleAs(const JobConfig& job) {
-  RINGSIDE_ASSIGN_OR_RETURN(const std::vector<Straggler> slow, ParseStragglers(job.stragglers));
-  if (slow.empty()) return std::function<void(int64_t step, int rank)>();
-  return std::function<void(int64_t step, int rank)>(
-      [slow](int64_t step, int rank) { absl::SleepFor(DelayOf(slow, rank, step)); });
-}
-
-RankPlayer::Scale ScaleFor(const JobConfig& job) {
-  using Scale = RankPlayer::Scale;
-  if (!job.uses_servers()) return Scale::kShareOfGlobalBatch;
-  if (job.ps_policy().is_asynchronous()) return Scale::kOwnMean;
-  return job.ps_policy().mode == PsMode::kBackup ? Scale::kShareOfFullBatch
-                                                 : Scale::kShareOfGlobalBatch;
 }
 
 TrafficCounters Difference(TrafficCounters later, const TrafficCounters& earlier) {
@@ -84,38 +55,9 @@ absl::Status WorkerJob::Prepare() {
   if (config_.rank == 0) RINGSIDE_RETURN_IF_ERROR(RequireTraceFolder(config_.job));
   trace_ = std::make_unique<JobTrace>(config_.job, *workload_->plan,
                                       static_cast<int>(config_.hosted_ranks().size()));
-  Trainer::Config trainer;
-  trainer.player.world_size = config_.job.workers;
-  trainer.player.global_batch_size = config_.job.global_batch_size();
-  trainer.player.seed = config_.job.seed;
-  trainer.player.accumulate = config_.job.accumulate;
-  trainer.player.scale = ScaleFor(config_.job);
-  trainer.player.overlap = config_.job.overlap;
-  trainer.player.gradient_placement = SynchronizerFactory::GradientPlacement(config_);
-  trainer.player.clock = SteadyClock;
-  trainer.player.trace = trace_->buffer();
-  RINGSIDE_ASSIGN_OR_RETURN(trainer.player.straggle, StraggleAs(config_.job));
-  trainer.player.data_threads = config_.job.data_threads;
-  trainer.hosted_ranks = config_.hosted_ranks();
-  trainer.steps = config_.job.steps;
-  trainer.epochs = config_.job.epochs;
-  trainer.restores_buffers =
-      config_.job.on_nonfinite == "skip" && !BufferValues::For(*workload_->model()).empty();
-  trainer.set_up_thread = [threads = config_.job.threads] {
-    return ConfigureTorch(threads).status();
-  };
-  std::vector<Model*> models;
-  for (const auto& model : workload_->models) models.push_back(model.get());
-  RINGSIDE_ASSIGN_OR_RETURN(trainer_, Trainer::Create(std::move(trainer), workload_->training.get(),
-                                                      workload_->plan.get(), models));
+  RINGSIDE_ASSIGN_OR_RETURN(trainer_, MakeTrainer(config_, *workload_, trace_->buffer()));
   progress_.set_total_steps(trainer_->total_steps());
-  buffers_ = BufferValues::For(*workload_->model());
-  if (!buffers_.empty()) RINGSIDE_RETURN_IF_ERROR(ReadBuffers(*workload_->model(), &buffers_));
-  if (!buffers_.empty() && config_.job.buffers != "rank0" && config_.job.checkpoints()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--buffers=", config_.job.buffers,
-                     ": must be rank0 where checkpoints are saved, which have rank 0's alone"));
-  }
+  RINGSIDE_ASSIGN_OR_RETURN(buffers_, JobBuffers::Create(config_, *workload_->model()));
   TrainingCheckpoints::Config checkpoints{config_.job, config_.rank, workload_->training->size(),
                                           trainer_->total_steps()};
   checkpoints.parameters = workload_->model()->Parameters();
@@ -135,50 +77,14 @@ absl::Status WorkerJob::Prepare() {
   return config_.job.out.empty() ? absl::OkStatus() : PrepareOutputFolder(config_.job.out);
 }
 
-absl::Status WorkerJob::StartCoordinator() {
-  CoordinatorServer::Config server;
-  RINGSIDE_ASSIGN_OR_RETURN(server.bind,
-                            ChooseCoordinatorBind(config_.network, *config_.coordinator));
-  server.token = config_.token;
-  server.world_size = config_.job.worker_processes();
-  server.num_shards = config_.job.shards();
-  server.lease = config_.job.lease;
-  server.join_timeout = config_.job.join_timeout;
-  server.restart_shards = config_.job.restart_shards;
-  server.announce = [](const std::string& line) { LogInfo(line); };
-  auto started = CoordinatorServer::Start(std::move(server));
-  RINGSIDE_RETURN_IF_ERROR(AsBadInput(started.status()));
-  server_ = std::move(*started);
-  return absl::OkStatus();
-}
-
 absl::Status WorkerJob::Join() {
-  if (config_.host_coordinator) RINGSIDE_RETURN_IF_ERROR(StartCoordinator());
   JoinRequest request;
-  *request.mutable_member()->mutable_id() = WorkerId(config_.rank);
   factory_->Announce(request.mutable_member());
-  *request.mutable_member()->mutable_host() = ReadHostIdentity();
-  request.mutable_member()->set_pid(getpid());
-  request.set_token(config_.token);
-  request.set_world_size(config_.job.worker_processes());
-  request.set_num_shards(config_.job.shards());
-  request.set_timeout_ms(absl::ToInt64Milliseconds(config_.job.join_timeout));
   DescribeWorkload(config_.job, *workload_, &request);
   for (const auto& [name, value] : checkpoints_->SharedFacts()) {
     (*request.mutable_settings())[name] = value;
   }
-  auto client = CoordinatorClient::Join({*config_.coordinator, config_.job.join_timeout}, request);
-  if (!client.ok()) {
-    // Others may have been refused for the same reason: let them hear it before the coordinator
-    // goes.
-    if (server_ != nullptr) server_->AwaitEnd(absl::Seconds(1));
-    return client.status();
-  }
-  client_ = std::move(*client);
-  watch_ = std::make_unique<VerdictWatch>(GraceAfterVerdict(config_.job.lease),
-                                          [this](const absl::Status& verdict) { EndNow(verdict); });
-  client_->SetVerdictHandler(
-      [watch = watch_.get()](const absl::Status& verdict) { watch->Deliver(verdict); });
+  RINGSIDE_ASSIGN_OR_RETURN(membership_, JobMembership::Join(config_, std::move(request)));
   return absl::OkStatus();
 }
 
@@ -189,8 +95,8 @@ absl::Status WorkerJob::ShareData() {
   SharedData& shared = *workload_->shared_data;
   RINGSIDE_ASSIGN_OR_RETURN(
       const std::vector<std::string> made,
-      client_->GatherForAll(shared.name, WorkersOf(client_->membership()), std::move(shared.made),
-                            config_.job.step_timeout));
+      client()->GatherForAll(shared.name, WorkersOf(client()->membership()), std::move(shared.made),
+                             config_.job.step_timeout));
   if (config_.rank == 0) return absl::OkStatus();
   const absl::Status taken = shared.take(made[0]);
   return taken.ok() ? taken
@@ -204,22 +110,24 @@ absl::Status WorkerJob::TrainAndReport() {
   ReportProgress("start");
   RINGSIDE_RETURN_IF_ERROR(ShareData());
   const Membership alone;
-  auto made = factory_->Make({client_ == nullptr ? &alone : &client_->membership(),
-                              workload_->plan.get(), &trainer_->gradients(), client_.get(),
+  auto made = factory_->Make({client() == nullptr ? &alone : &client()->membership(),
+                              workload_->plan.get(), &trainer_->gradients(), client(),
                               checkpoints_->resumed_step(), trace_->buffer()});
   RINGSIDE_RETURN_IF_ERROR(made.status());
   synchronizer_ = std::move(made->synchronizer);
-  if (watch_ != nullptr) watch_->Attach(synchronizer_.get());
-  RINGSIDE_RETURN_IF_ERROR(
-      checkpoints_->Attach(trainer_.get(), made->update_state,
-                           TrainingCheckpoints::StateOfBuffers(*workload_->model(), &buffers_)));
-  if (checkpoints_->resumed_step() > 0) RINGSIDE_RETURN_IF_ERROR(trainer_->SetBuffers(buffers_));
+  if (membership_ != nullptr) membership_->Attach(synchronizer_.get());
+  RINGSIDE_RETURN_IF_ERROR(checkpoints_->Attach(
+      trainer_.get(), made->update_state,
+      TrainingCheckpoints::StateOfBuffers(*workload_->model(), buffers_->values())));
+  if (checkpoints_->resumed_step() > 0) {
+    RINGSIDE_RETURN_IF_ERROR(trainer_->SetBuffers(*buffers_->values()));
+  }
   RINGSIDE_RETURN_IF_ERROR(Train());
-  if (client_ != nullptr) {
-    RINGSIDE_ASSIGN_OR_RETURN(*clock_.mutable_last(), client_->ReadClock(kClockRoundTrips));
+  if (client() != nullptr) {
+    RINGSIDE_ASSIGN_OR_RETURN(*clock_.mutable_last(), client()->ReadClock(kClockRoundTrips));
   }
   trace_->Describe(config_.rank, clock_, &result_);
-  RINGSIDE_RETURN_IF_ERROR(MergeBuffers());
+  RINGSIDE_RETURN_IF_ERROR(buffers_->Merge(client(), trainer_.get()));
   result_.set_rank(config_.rank);
   result_.set_parameters_sha256(Sha256Hex(trainer_->parameters()));
   checkpoints_->Describe(&result_);
@@ -229,9 +137,9 @@ absl::Status WorkerJob::TrainAndReport() {
       (*result_.mutable_process()->mutable_facts())[name] = value;
     }
   }
-  if (client_ != nullptr && client_->current_membership().recovery() > 0) {
+  if (client() != nullptr && client()->current_membership().recovery() > 0) {
     (*result_.mutable_process()->mutable_facts())["recoveries"] =
-        absl::StrCat(client_->current_membership().recovery());
+        absl::StrCat(client()->current_membership().recovery());
   }
   if (workload_->test != nullptr) {
     RINGSIDE_ASSIGN_OR_RETURN(*result_.mutable_evaluation(), Evaluate());
@@ -273,18 +181,18 @@ absl::Status WorkerJob::Train() {
 }
 
 absl::Status WorkerJob::BeginTogether() {
-  if (client_ == nullptr) return absl::OkStatus();
-  RINGSIDE_ASSIGN_OR_RETURN(*clock_.mutable_first(), client_->ReadClock(kClockRoundTrips));
-  const std::vector<MemberId> workers = WorkersOf(client_->membership());
-  const absl::Duration restart = absl::Milliseconds(client_->membership().restart_timeout_ms());
+  if (client() == nullptr) return absl::OkStatus();
+  RINGSIDE_ASSIGN_OR_RETURN(*clock_.mutable_first(), client()->ReadClock(kClockRoundTrips));
+  const std::vector<MemberId> workers = WorkersOf(client()->membership());
+  const absl::Duration restart = absl::Milliseconds(client()->membership().restart_timeout_ms());
   if (restart == absl::ZeroDuration()) {
-    return client_->Barrier("train", workers, config_.job.step_timeout);
+    return client()->Barrier("train", workers, config_.job.step_timeout);
   }
   // Where shards may be lost, whoever waits here does not notice a loss, and whoever does would
   // wait for the former to make it good. A meeting of those who know of no replacement ends with
   // the first one; then all go on, to where the loss shows. So does a verdict.
   const absl::Status met =
-      client_->Barrier("recovery-0-train", workers, config_.job.step_timeout + restart);
+      client()->Barrier("recovery-0-train", workers, config_.job.step_timeout + restart);
   return absl::IsAborted(met) ? absl::OkStatus() : met;
 }
 
@@ -313,45 +221,9 @@ absl::Status WorkerJob::OnStep(StepWriter* steps, const StepRecord& record) {
     // next to be saved nobody knows: a signal may ask for it, and worker 0 alone hears that.
     if (saves_training()) RINGSIDE_RETURN_IF_ERROR(steps->Flush());
   }
-  if (config_.rank == 0 && config_.job.checkpoints()) RINGSIDE_RETURN_IF_ERROR(NoteBuffers());
+  if (config_.rank == 0 && config_.job.checkpoints())
+    RINGSIDE_RETURN_IF_ERROR(buffers_->Note(*trainer_));
   return checkpoints_->OnStep(record.step());
-}
-
-absl::Status WorkerJob::NoteBuffers() {
-  RINGSIDE_ASSIGN_OR_RETURN(const BufferValues now,
-                            trainer_->Buffers(config_.hosted_ranks().front()));
-  std::copy(now.floats.begin(), now.floats.end(), buffers_.floats.begin());
-  std::copy(now.counters.begin(), now.counters.end(), buffers_.counters.begin());
-  return absl::OkStatus();
-}
-
-absl::Status WorkerJob::MergeBuffers() {
-  if (buffers_.empty()) return absl::OkStatus();
-  const std::string& how = config_.job.buffers;
-  if (how != "local") {
-    std::vector<BufferValues> by_rank;
-    RINGSIDE_RETURN_IF_ERROR(GatherBuffers(how == "mean", &by_rank));
-    RINGSIDE_RETURN_IF_ERROR(
-        trainer_->SetBuffers(how == "mean" ? MeanOfBuffers(by_rank) : by_rank.front()));
-  }
-  return NoteBuffers();
-}
-
-absl::Status WorkerJob::GatherBuffers(bool of_all, std::vector<BufferValues>* by_rank) {
-  for (int rank : config_.hosted_ranks()) {
-    RINGSIDE_ASSIGN_OR_RETURN(BufferValues own, trainer_->Buffers(rank));
-    by_rank->push_back(std::move(own));
-  }
-  if (config_.job.worker_processes() == 1) return absl::OkStatus();
-  const std::string own = of_all || config_.rank == 0 ? EncodeBuffers(by_rank->front()) : "";
-  RINGSIDE_ASSIGN_OR_RETURN(const std::vector<std::string> blobs,
-                            client_->GatherForAll("buffers", WorkersOf(client_->membership()), own,
-                                                  config_.job.step_timeout));
-  by_rank->assign(of_all ? blobs.size() : 1, buffers_);
-  for (size_t rank = 0; rank < by_rank->size(); ++rank) {
-    RINGSIDE_RETURN_IF_ERROR(DecodeBuffers(blobs[rank], &(*by_rank)[rank]));
-  }
-  return absl::OkStatus();
 }
 
 absl::StatusOr<Evaluation> WorkerJob::Evaluate() {
@@ -366,11 +238,11 @@ absl::StatusOr<Evaluation> WorkerJob::Evaluate() {
     own.Add(part);
   }
   ReducibleSums sums = ToReducible(own, workload_->test->sample_shape());
-  if (client_ != nullptr) {
+  if (client() != nullptr) {
     RINGSIDE_ASSIGN_OR_RETURN(CoordinatorClient::Sums reduced,
-                              client_->Reduce("evaluation", WorkersOf(client_->membership()),
-                                              {std::move(sums.integers), std::move(sums.doubles)},
-                                              config_.job.step_timeout));
+                              client()->Reduce("evaluation", WorkersOf(client()->membership()),
+                                               {std::move(sums.integers), std::move(sums.doubles)},
+                                               config_.job.step_timeout));
     sums = {std::move(reduced.integers), std::move(reduced.doubles)};
   }
   return EvaluationOf(sums, workload_->test->sample_shape());
@@ -379,10 +251,10 @@ absl::StatusOr<Evaluation> WorkerJob::Evaluate() {
 absl::Status WorkerJob::Report() {
   ReportProgress("finish");
   std::vector<std::string> blobs = {result_.SerializeAsString()};
-  if (client_ != nullptr) {
+  if (client() != nullptr) {
     RINGSIDE_ASSIGN_OR_RETURN(
-        blobs, client_->Gather("results", EveryoneOf(client_->membership()), std::move(blobs[0]),
-                               config_.job.step_timeout));
+        blobs, client()->Gather("results", EveryoneOf(client()->membership()), std::move(blobs[0]),
+                                config_.job.step_timeout));
   }
   if (config_.rank != 0) return absl::OkStatus();
   // From here on nobody waits for this process, however long its disk takes.
@@ -404,7 +276,7 @@ absl::Status WorkerJob::FinishCheckpoints() {
 
 bool WorkerJob::saves_training() const {
   return config_.job.checkpoints() ||
-         (client_ != nullptr && client_->membership().settings().count(kSavesTraining) > 0);
+         (client() != nullptr && client()->membership().settings().count(kSavesTraining) > 0);
 }
 
 absl::Status WorkerJob::WriteReport(const std::vector<std::string>& blobs) {
@@ -439,26 +311,12 @@ Provenance WorkerJob::OwnProvenance() const {
 }
 
 absl::Status WorkerJob::Leave(absl::Status status) {
-  if (client_ != nullptr) {
-    status = status.ok() ? client_->Leave() : client_->ResolveFailure(status, trainer_->step());
-    client_.reset();
-  }
-  watch_.reset();
-  if (server_ != nullptr) server_->AwaitEnd(config_.job.lease);
-  return status;
+  return membership_ == nullptr ? status : membership_->Leave(status, trainer_->step());
 }
 
 void WorkerJob::ReportProgress(const std::string& phase) {
   progress_.set_phase(phase);
-  if (client_ != nullptr) client_->ReportProgress(progress_);
-}
-
-void WorkerJob::EndNow(const absl::Status& verdict) {
-  const int exit_status = ExitStatus(verdict);
-  // Destructors would wait for the thread that does not return. The others must still hear the
-  // verdict from here.
-  if (server_ != nullptr) server_->AwaitEnd(GraceAfterVerdict(config_.job.lease));
-  std::_Exit(exit_status);
+  if (client() != nullptr) client()->ReportProgress(progress_);
 }
 
 }  // namespace ringside

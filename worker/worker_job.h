@@ -11,15 +11,14 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/coordinator/coordinator_client.h"
-#include "common/coordinator/coordinator_server.h"
 #include "results.pb.h"
+#include "worker/job_buffers.h"
+#include "worker/job_membership.h"
 #include "worker/job_trace.h"
-#include "worker/model_buffers.h"
 #include "worker/step_writer.h"
 #include "worker/synchronizer_factory.h"
 #include "worker/training_checkpoints.h"
 #include "worker/training_events.h"
-#include "worker/verdict_watch.h"
 #include "worker/worker_config.h"
 #include "worker/workload.h"
 
@@ -43,7 +42,6 @@ class WorkerJob {
   absl::Status Join();
   // What rank 0 has made of its data for all ranks goes to the others.
   absl::Status ShareData();
-  absl::Status StartCoordinator();
   absl::Status TrainAndReport();
   absl::Status Train();
   // Waits until all workers have the initial parameters: all clocks start together, and where the
@@ -52,12 +50,6 @@ class WorkerJob {
   absl::Status OnStep(StepWriter* steps, const StepRecord& record);
   // Worker 0 does, or may when it is asked to.
   bool saves_training() const;
-  // Puts this process's first rank's buffers where checkpoints and hashes take them from.
-  absl::Status NoteBuffers();
-  // After training: --buffers.
-  absl::Status MergeBuffers();
-  // Of all ranks, or of rank 0 alone.
-  absl::Status GatherBuffers(bool of_all, std::vector<BufferValues>* by_rank);
   absl::StatusOr<Evaluation> Evaluate();
   absl::Status Report();
   // Waits for the last checkpoint, and notes what all of them took.
@@ -68,24 +60,26 @@ class WorkerJob {
   // Ends the membership; returns what to end with.
   absl::Status Leave(absl::Status status);
   void ReportProgress(const std::string& phase);
-  [[noreturn]] void EndNow(const absl::Status& verdict);
+  // Null: this process is the whole job.
+  CoordinatorClient* client() const {
+    return membership_ == nullptr ? nullptr : membership_->client();
+  }
 
   // Constant after construction.
   const WorkerConfig config_;
   TrainingSignals* const signals_;
   const absl::Time started_at_;
 
-  // In the order of making, so that what is used goes after its users.
+  // What is used goes after its users.
   std::unique_ptr<Workload> workload_;
   std::unique_ptr<JobTrace> trace_;
   std::unique_ptr<Trainer> trainer_;
-  BufferValues buffers_;  // of the model, as last noted; always at the same place
+  std::unique_ptr<JobBuffers> buffers_;
   std::unique_ptr<TrainingCheckpoints> checkpoints_;
-  std::unique_ptr<CoordinatorServer> server_;  // where this process hosts it
   std::unique_ptr<SynchronizerFactory> factory_;
   std::unique_ptr<GradientSynchronizer> synchronizer_;
-  std::unique_ptr<VerdictWatch> watch_;
-  std::unique_ptr<CoordinatorClient> client_;  // null: this process is the whole job
+  // Made before the synchronizer, which it aborts; null: this process is the whole job.
+  std::unique_ptr<JobMembership> membership_;
 
   std::unique_ptr<TrainingEvents> events_;  // null: not rank 0, or not wanted
   Progress progress_;

@@ -168,6 +168,7 @@ absl::Status CheckCheckpoints(const JobConfig& job) {
 // Hosts share neither memory nor Unix sockets, also emulated ones.
 absl::Status CheckNetwork(const JobConfig& job) {
   RINGSIDE_ASSIGN_OR_RETURN(const NetworkSpec network, ParseNetworkSpec(job.network));
+  RINGSIDE_RETURN_IF_ERROR(CheckEmulable(network));
   RINGSIDE_RETURN_IF_ERROR(RequireKnown("placement", job.placement, {"dedicated", "colocated"}));
   const std::string flag = absl::StrCat("--network=", job.network);
   if (!network.empty() && job.strategy == "nccl") {

@@ -15,7 +15,7 @@
 #include "experiments/model/cost_fit.h"
 #include "experiments/model/cost_formulas.h"
 #include "experiments/model/model_shapes.h"
-#include "experiments/model/network_setting.h"
+#include "experiments/model/payload_rate.h"
 #include "experiments/model/prediction_notes.h"
 #include "experiments/model/step_simulator.h"
 #include "experiments/model/sweep_points.h"

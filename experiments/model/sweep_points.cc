@@ -8,8 +8,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "common/bucket_plan.h"
+#include "common/config/network_spec.h"
 #include "experiments/model/model_shapes.h"
-#include "experiments/model/network_setting.h"
+#include "experiments/model/payload_rate.h"
 #include "experiments/report/run_samples.h"
 #include "experiments/report/server_mode.h"
 #include "experiments/report/statistics.h"
@@ -73,7 +74,7 @@ int64_t LookaheadOf(const RunResult& run, bool between_hosts) {
 // One way between two hosts: measured, where it was (over all trials), else as asked for.
 void SetNetwork(SweepPoint* point) {
   const RunResult& run = *point->runs.front();
-  const auto asked = ParseNetworkSetting(Setting(run, "network"));
+  const auto asked = ParseNetworkSpec(Setting(run, "network"));
   double mbit = run.network().bandwidth_mbit();
   double latency_us = run.network().latency_us();
   if (!run.has_network() && asked.ok()) {

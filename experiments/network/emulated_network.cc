@@ -18,14 +18,6 @@ namespace {
 // Of the network namespace of the calling thread.
 constexpr char kCongestionControl[] = "/proc/sys/net/ipv4/tcp_congestion_control";
 
-// Connections of killed processes hold their namespace until they have said goodbye, which they try
-// for minutes where the delay line has died with the launcher. Three retries, and three seconds for
-// the other side to do the same, are enough between hosts that are alive.
-void ForgetOrphansSoon() {
-  for (const char* name : {"tcp_orphan_retries", "tcp_fin_timeout"})
-    std::ofstream(absl::StrCat("/proc/sys/net/ipv4/", name)) << 3 << std::endl;
-}
-
 // The first one of `wanted` that the kernel allows, for new sockets of the calling thread's
 // namespace; returns what is in force.
 std::string SetCongestionControl(const std::vector<std::string>& wanted) {
@@ -51,8 +43,15 @@ absl::StatusOr<std::unique_ptr<EmulatedNetwork>> EmulatedNetwork::Create(Config 
   RINGSIDE_CHECK(!config.spec.empty() && config.hosts >= 1 && config.hosts <= kMaxHosts);
   absl::StatusOr<NetworkNamespace> hub = NetworkNamespace::Create();
   if (!hub.ok()) return NotHere(hub.status(), config.spec);
-  auto network = absl::WrapUnique(new EmulatedNetwork(std::move(config), *std::move(hub)));
+  absl::StatusOr<NetworkNamespace> control_host = NetworkNamespace::Create();
+  if (!control_host.ok()) return NotHere(control_host.status(), config.spec);
+  auto network = absl::WrapUnique(
+      new EmulatedNetwork(std::move(config), *std::move(hub), *std::move(control_host)));
   absl::Status status = RunCommands("ip", network->hub_, HubDevices());
+  if (status.ok()) {
+    status = RunCommands("ip", network->control_host_,
+                         ControlDevices(network->spec(), network->hub_.path()));
+  }
   while (status.ok() && static_cast<int>(network->hosts_.size()) < network->hosts())
     status = network->AddHost();
   if (status.ok()) status = network->Connect();
@@ -80,7 +79,6 @@ absl::Status EmulatedNetwork::AddHost() {
   RINGSIDE_RETURN_IF_ERROR(RunCommands("ip", host, HostDevices(spec(), index, hub_.path())));
   RINGSIDE_RETURN_IF_ERROR(RunCommands("tc", host, HostShaping(spec())));
   RINGSIDE_RETURN_IF_ERROR(host.Run([this] {
-    ForgetOrphansSoon();
     congestion_control_ = SetCongestionControl({config_.congestion_control, "cubic", "reno"});
     return absl::OkStatus();
   }));
@@ -89,10 +87,6 @@ absl::Status EmulatedNetwork::AddHost() {
 }
 
 absl::Status EmulatedNetwork::Connect() {
-  RINGSIDE_RETURN_IF_ERROR(hub_.Run([] {
-    ForgetOrphansSoon();
-    return absl::OkStatus();
-  }));
   RINGSIDE_RETURN_IF_ERROR(RunCommands("ip", hub_, PortDevices(spec(), hosts())));
   RINGSIDE_RETURN_IF_ERROR(RunCommands("tc", hub_, PortShaping(spec(), hosts())));
   if (wires_.empty()) return absl::OkStatus();

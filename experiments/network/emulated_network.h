@@ -5,8 +5,8 @@
 // machine's own, and traffic within a host is not shaped. docs/network.md tells more.
 //
 // Everything lives in network namespaces that only this process and the processes that it puts
-// there hold (network_namespace.h): when they have ended, however that came, the kernel takes
-// all down, at once or, where connections were cut in mid-stream, within a minute or two. Nothing
+// there hold (network_namespace.h): when they have ended, however that came, the kernel takes all
+// down within seconds, also where connections were cut in mid-stream (network_commands.h). Nothing
 // of the machine's own network is changed or used. Thread-compatible.
 #ifndef RINGSIDE_EXPERIMENTS_NETWORK_EMULATED_NETWORK_H_
 #define RINGSIDE_EXPERIMENTS_NETWORK_EMULATED_NETWORK_H_
@@ -43,7 +43,10 @@ class EmulatedNetwork {
   const NetworkSpec& spec() const { return config_.spec; }
   int hosts() const { return config_.hosts; }
   const NetworkNamespace& host(int index) const { return hosts_[index]; }
-  // Where all wires meet: hosts reach what listens here at HubAddress() (network_commands.h).
+  // Beside the hosts, with a wire that is not shaped: hosts reach what listens here at
+  // ControlAddress() (network_commands.h). On the way to a host the latency does not count.
+  const NetworkNamespace& control_host() const { return control_host_; }
+  // Where all wires meet. Not for sockets.
   const NetworkNamespace& hub() const { return hub_; }
   // In force on the hosts.
   const std::string& congestion_control() const { return congestion_control_; }
@@ -51,14 +54,15 @@ class EmulatedNetwork {
   int64_t refused_frames() const { return line_ == nullptr ? 0 : line_->refused_frames(); }
 
  private:
-  EmulatedNetwork(Config config, NetworkNamespace hub)
-      : config_(std::move(config)), hub_(std::move(hub)) {}
+  EmulatedNetwork(Config config, NetworkNamespace hub, NetworkNamespace control_host)
+      : config_(std::move(config)), hub_(std::move(hub)), control_host_(std::move(control_host)) {}
 
   absl::Status AddHost();
   absl::Status Connect();
 
   const Config config_;
   const NetworkNamespace hub_;
+  const NetworkNamespace control_host_;
   std::vector<NetworkNamespace> hosts_;
   std::string congestion_control_;
   std::vector<DelayLine::Wire> wires_;  // until the line has them

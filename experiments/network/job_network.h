@@ -26,8 +26,8 @@ class JobNetwork {
 
   // Of the member's host.
   const NetworkNamespace& NamespaceOf(const MemberId& member) const;
-  // Where the coordinator listens, at HubAddress().
-  const NetworkNamespace& hub() const { return network_->hub(); }
+  // Where the coordinator listens, at ControlAddress().
+  const NetworkNamespace& control_host() const { return network_->control_host(); }
   // As probed before the run.
   const NetworkReport& report() const { return report_; }
   int64_t refused_frames() const { return network_->refused_frames(); }

@@ -9,6 +9,8 @@ namespace ringside {
 namespace {
 
 constexpr char kBridge[] = "br0";
+constexpr char kControlPort[] = "control";
+constexpr char kAllAddresses[] = "10.7.0.0/16";
 constexpr int kHostsPerBlock = 250;
 constexpr double kBurstSeconds = 250e-6;
 constexpr double kQueueSeconds = 1;
@@ -20,16 +22,39 @@ constexpr int64_t kMostQueue = 1 << 30;
 // Frames that a TAP device holds until its reader comes; beyond, it would drop them.
 constexpr int kTapQueueFrames = 10000;
 
+// In a host: a pair of devices, the other one, `port`, in the hub.
+std::string VethLine(const std::string& port, const std::string& hub_path) {
+  return absl::StrCat("link add ", kHostDevice, " type veth peer name ", port, " netns ", hub_path,
+                      "\n");
+}
+
+std::string PacketLine(const NetworkSpec& spec, const std::string& device) {
+  if (spec.bandwidth_mbit == 0) return "";
+  return absl::StrCat("link set ", device, " gso_max_size ", ShapingOf(spec).packet_bytes, "\n");
+}
+
 // What both ends of a wire need.
 std::string EndSettings(const NetworkSpec& spec, const std::string& device) {
-  std::string lines;
-  if (spec.bandwidth_mbit > 0) {
-    absl::StrAppend(&lines, "link set ", device, " gso_max_size ", ShapingOf(spec).packet_bytes,
-                    "\n");
-  }
+  std::string lines = PacketLine(spec, device);
   if (spec.latency_us > 0)
     absl::StrAppend(&lines, "link set ", device, " txqueuelen ", kTapQueueFrames, "\n");
   return lines;
+}
+
+// Of a host whose device is up and has `address`. While there is the device, the first route does
+// what that of the address does. It goes with the device, and then all addresses of the network are
+// this host's own: packets to others come back, TCP knows of no such connection, and its reset ends
+// the one that has sent them. Both are in the table that is asked first, and that also tells which
+// addresses the host may send from.
+std::string AnswerForLostHosts(const std::string& address) {
+  return absl::StrCat("route add ", kAllAddresses, " dev ", kHostDevice, " scope link src ",
+                      address, " table local\nroute add local ", kAllAddresses,
+                      " dev lo metric 1000 table local\n");
+}
+
+std::string BringUp(const std::string& address) {
+  return absl::StrCat("addr add ", address, "/16 dev ", kHostDevice, "\nlink set ", kHostDevice,
+                      " up\n", AnswerForLostHosts(address));
 }
 
 std::string ShapingLine(const NetworkSpec& spec, const std::string& device) {
@@ -41,7 +66,7 @@ std::string ShapingLine(const NetworkSpec& spec, const std::string& device) {
 
 }  // namespace
 
-std::string HubAddress() { return "10.7.0.1"; }
+std::string ControlAddress() { return "10.7.0.1"; }
 
 std::string HostAddress(int host) {
   return absl::StrCat("10.7.", 1 + host / kHostsPerBlock, ".", 1 + host % kHostsPerBlock);
@@ -62,27 +87,27 @@ Shaping ShapingOf(const NetworkSpec& spec) {
 }
 
 std::string HubDevices() {
-  return absl::StrCat("link set lo up\nlink add ", kBridge, " type bridge\nlink set ", kBridge,
-                      " up\naddr add ", HubAddress(), "/16 dev ", kBridge, "\n");
+  return absl::StrCat("link add ", kBridge, " type bridge\nlink set ", kBridge, " up\n");
+}
+
+std::string ControlDevices(const NetworkSpec& spec, const std::string& hub_path) {
+  return absl::StrCat("link set lo up\n", VethLine(kControlPort, hub_path),
+                      PacketLine(spec, kHostDevice), BringUp(ControlAddress()));
 }
 
 std::string HostDevices(const NetworkSpec& spec, int host, const std::string& hub_path) {
-  std::string lines = "link set lo up\n";
-  if (spec.latency_us == 0) {
-    absl::StrAppend(&lines, "link add ", kHostDevice, " type veth peer name ", PortName(host),
-                    " netns ", hub_path, "\n");
-  }
-  absl::StrAppend(&lines, EndSettings(spec, kHostDevice), "addr add ", HostAddress(host),
-                  "/16 dev ", kHostDevice, "\nlink set ", kHostDevice, " up\n");
-  return lines;
+  return absl::StrCat("link set lo up\n",
+                      spec.latency_us == 0 ? VethLine(PortName(host), hub_path) : "",
+                      EndSettings(spec, kHostDevice), BringUp(HostAddress(host)));
 }
 
 std::string PortDevices(const NetworkSpec& spec, int hosts) {
-  std::string lines;
-  for (int host = 0; host < hosts; ++host) {
-    absl::StrAppend(&lines, EndSettings(spec, PortName(host)), "link set ", PortName(host),
-                    " master ", kBridge, " up\n");
-  }
+  const auto join = [](const std::string& port) {
+    return absl::StrCat("link set ", port, " master ", kBridge, " up\n");
+  };
+  std::string lines = join(kControlPort);
+  for (int host = 0; host < hosts; ++host)
+    absl::StrAppend(&lines, EndSettings(spec, PortName(host)), join(PortName(host)));
   return lines;
 }
 

@@ -2,10 +2,17 @@
 //
 //   host 0: eth0 --- port0 \                      each "---" is a wire: a pair of veth devices or,
 //   host 1: eth0 --- port1 - hub: bridge br0      where there is latency, a pair of TAP devices
-//   with host 2: eth0 --- port2 /                      a delay line between them (delay_line.h)
+//   host 2: eth0 --- port2 /       |              with a delay line between them (delay_line.h)
+//   control host: eth0 --- control +              this one is always a pair of veth devices
 //
-// Each host, and the hub, is a network namespace of its own, so names and addresses meet nobody
-// else's. A host's eth0 and its port at the hub both shape what leaves them: both directions.
+// Each host, the control host and the hub is a network namespace of its own, so names and addresses
+// meet nobody else's. A host's eth0 and its port at the hub both shape what leaves them: both
+// directions. The control host's wire is not shaped.
+//
+// Nobody makes a socket in the hub. So it ends with the process that has made the network, all
+// wires end with it, and then hosts answer for each other (AnswerForLostHosts in the .cc file):
+// what connections of killed processes still have to say is refused at once. Else it would keep
+// their namespaces for as long as TCP tries to say it.
 #ifndef RINGSIDE_EXPERIMENTS_NETWORK_NETWORK_COMMANDS_H_
 #define RINGSIDE_EXPERIMENTS_NETWORK_NETWORK_COMMANDS_H_
 
@@ -18,8 +25,8 @@ namespace ringside {
 
 constexpr char kHostDevice[] = "eth0";
 
-// Of the bridge, where the coordinator listens.
-std::string HubAddress();
+// Of the control host, where the coordinator listens.
+std::string ControlAddress();
 // REQUIRES: 0 <= host < 256.
 std::string HostAddress(int host);
 // "port3"
@@ -43,9 +50,11 @@ Shaping ShapingOf(const NetworkSpec& spec);
 // Lines for `ip -batch` and `tc -batch`, each for one namespace.
 // In the hub, first.
 std::string HubDevices();
-// In a host; without latency it makes the wire, with the other end in the namespace at `hub_path`.
+// In the control host; makes the wire, with the other end in the namespace at `hub_path`.
+std::string ControlDevices(const NetworkSpec& spec, const std::string& hub_path);
+// In a host; without latency it makes the wire, as ControlDevices does.
 std::string HostDevices(const NetworkSpec& spec, int host, const std::string& hub_path);
-// In the hub, once all hosts have their devices.
+// In the hub, once all others have their devices.
 std::string PortDevices(const NetworkSpec& spec, int hosts);
 // Empty where the bandwidth is not limited.
 std::string HostShaping(const NetworkSpec& spec);

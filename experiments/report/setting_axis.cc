@@ -5,38 +5,15 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
+#include "common/config/network_spec.h"
 #include "experiments/report/number_text.h"
 #include "experiments/report/setting_text.h"
 
 namespace ringside {
 namespace {
-
-struct Unit {
-  absl::string_view name;
-  double size;
-};
-
-// The longer name of two that end alike comes first.
-constexpr Unit kBandwidths[] = {{"gbit", 1e3}, {"mbit", 1}, {"kbit", 1e-3}, {"bit", 1e-6}};
-constexpr Unit kLatencies[] = {{"us", 1}, {"ms", 1e3}, {"s", 1e6}};
-
-template <size_t n>
-absl::optional<double> ReadQuantity(absl::string_view text, const Unit (&units)[n]) {
-  for (const Unit& unit : units) {
-    double number = 0;
-    absl::string_view digits = text;
-    if (!absl::EndsWith(digits, unit.name)) continue;
-    digits.remove_suffix(unit.name.size());
-    if (absl::SimpleAtod(digits, &number) && std::isfinite(number) && number >= 0)
-      return number * unit.size;
-  }
-  return absl::nullopt;
-}
 
 absl::optional<double> ReadPlain(const std::string& value) {
   double number = 0;
@@ -44,28 +21,12 @@ absl::optional<double> ReadPlain(const std::string& value) {
   return number;
 }
 
-}  // namespace
-
-absl::optional<NetworkText> ReadNetwork(absl::string_view text) {
-  NetworkText network;
-  bool any = false;
-  for (absl::string_view part : absl::StrSplit(text, ',')) {
-    part = absl::StripAsciiWhitespace(part);
-    if (part.empty()) continue;
-    absl::optional<double>* place = nullptr;
-    absl::optional<double> number = ReadQuantity(part, kBandwidths);
-    if (number.has_value()) place = &network.bandwidth_mbit;
-    if (place == nullptr) {
-      number = ReadQuantity(part, kLatencies);
-      place = &network.latency_us;
-    }
-    if (!number.has_value() || place->has_value()) return absl::nullopt;
-    *place = number;
-    any = true;
-  }
-  if (!any) return absl::nullopt;
-  return network;
+// Empty where the text is no network.
+NetworkSpec ReadNetwork(const std::string& value) {
+  return ParseNetworkSpec(value).value_or(NetworkSpec{});
 }
+
+}  // namespace
 
 std::string SettingAxis::Unit() const {
   switch (quantity_) {
@@ -96,23 +57,24 @@ std::string SettingAxis::FileName() const {
 
 absl::optional<double> SettingAxis::Read(const std::string& value) const {
   if (quantity_ != Quantity::kBandwidth && quantity_ != Quantity::kLatency) return ReadPlain(value);
-  const absl::optional<NetworkText> network = ReadNetwork(value);
-  if (!network.has_value()) return absl::nullopt;
-  if (quantity_ == Quantity::kLatency) return network->latency_us.value_or(0);
-  const absl::optional<double> bandwidth = network->bandwidth_mbit;
+  const NetworkSpec network = ReadNetwork(value);
+  if (network.empty()) return absl::nullopt;
+  if (quantity_ == Quantity::kLatency) return network.latency_us;
   // 0 is "not shaped", which is no place along an axis of bandwidths.
-  return bandwidth.has_value() && *bandwidth > 0 ? bandwidth : absl::nullopt;
+  if (network.bandwidth_mbit == 0) return absl::nullopt;
+  return network.bandwidth_mbit;
 }
 
 std::string SettingAxis::Rest(const std::string& value) const {
-  if (quantity_ != Quantity::kBandwidth && quantity_ != Quantity::kLatency) return "";
-  const bool along_latency = quantity_ == Quantity::kLatency;
-  for (absl::string_view part : absl::StrSplit(value, ',')) {
-    part = absl::StripAsciiWhitespace(part);
-    if (ReadQuantity(part, kBandwidths).has_value() == along_latency && !part.empty())
-      return std::string(part);
+  NetworkSpec rest = ReadNetwork(value);
+  if (quantity_ == Quantity::kBandwidth) {
+    rest.bandwidth_mbit = 0;
+  } else if (quantity_ == Quantity::kLatency) {
+    rest.latency_us = 0;
+  } else {
+    return "";
   }
-  return "";
+  return ToString(rest);
 }
 
 std::string SettingAxis::Text(double number) const {
@@ -147,9 +109,9 @@ std::vector<SettingAxis> AxesOf(const std::string& setting,
 std::vector<double> SortingNumbers(const std::string& setting, const std::string& value) {
   constexpr double kNone = std::numeric_limits<double>::infinity();
   if (setting != "network") return {ReadPlain(value).value_or(kNone)};
-  const absl::optional<NetworkText> network = ReadNetwork(value);
-  if (!network.has_value()) return {kNone, kNone};
-  return {network->bandwidth_mbit.value_or(kNone), network->latency_us.value_or(0)};
+  const NetworkSpec network = ReadNetwork(value);
+  if (network.empty()) return {kNone, kNone};
+  return {network.bandwidth_mbit > 0 ? network.bandwidth_mbit : kNone, network.latency_us};
 }
 
 }  // namespace ringside

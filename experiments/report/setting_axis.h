@@ -5,20 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
 
 namespace ringside {
-
-// The parts of the setting `network`: "1gbit,100us".
-struct NetworkText {
-  absl::optional<double> bandwidth_mbit;
-  absl::optional<double> latency_us;
-};
-
-// Nothing where the text is no network: a bandwidth in bit, kbit, mbit or gbit, a latency in us, ms
-// or s, or both, in either order.
-absl::optional<NetworkText> ReadNetwork(absl::string_view text);
 
 // A number that the values of a setting can be read as; a network has two.
 class SettingAxis {
@@ -37,10 +26,10 @@ class SettingAxis {
   // Of files: the setting, with what it is read as where it is read in several ways.
   std::string FileName() const;
 
-  // Nothing where the value is no such number: a network without a latency has latency 0, one
-  // without a bandwidth has none.
+  // Nothing where the value is no such number, as ParseNetworkSpec reads networks: one without a
+  // latency has latency 0, one without a bandwidth has none.
   absl::optional<double> Read(const std::string& value) const;
-  // What else the value says: of "1gbit,100us" along the bandwidth "100us". Empty where nothing.
+  // What else a network says: of "1gbit,100us" along the bandwidth "100us". Empty where nothing.
   std::string Rest(const std::string& value) const;
   // "200 Mbit/s", "100 µs", "4.00 MiB", "3 workers"
   std::string Text(double number) const;

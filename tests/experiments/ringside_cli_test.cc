@@ -147,9 +147,22 @@ TEST_F(RingsideCliTest, RefusesInOneLine) {
   EXPECT_EQ(Refusal({"predict", "nowhere"}),
             "`ringside predict` needs the numbers of workers, e.g. --workers=8,64,1024");
   EXPECT_EQ(Refusal({"predict", "nowhere", "--workers=8", "--bandwidth=25"}),
-            "--bandwidth=\"25\": must be a number with its unit, such as 25gbit or 200mbit");
+            "--bandwidth=25: must be a bandwidth in kbit, mbit or gbit, at least 0.001kbit and at "
+            "most 1000000gbit, e.g. --bandwidth=25gbit");
+  EXPECT_EQ(Refusal({"predict", "nowhere", "--workers=8", "--latency=20"}),
+            "--latency=20: must be a latency one way in us, ms or s, at most 1000s, e.g. "
+            "--latency=20us");
+  EXPECT_EQ(Refusal({"predict", "nowhere", "--workers=8", "--parameters=many"}),
+            "--parameters=many: must be a number from 1 to 1e11, k, M or B behind it or not, e.g. "
+            "--parameters=25.6M");
+  // More than can be emulated.
+  EXPECT_EQ(Refusal({"predict", "nowhere", "--workers=8", "--bandwidth=400gbit", "--latency=0us"}),
+            "reading nowhere/results.json: No such file or directory");
   EXPECT_EQ(Refusal({"predict", "nowhere", "--workers=8"}),
             "reading nowhere/results.json: No such file or directory");
+  EXPECT_EQ(Refusal({"run", "--steps=1", "--network=400gbit"}),
+            "--network=400gbit: the bandwidth of an emulated network must be at least 100kbit and "
+            "at most 100gbit, e.g. --network=1gbit,100us");
   EXPECT_EQ(Refusal({"run", "--steps=1", "--bandwidth=1gbit"}),
             "--bandwidth has no meaning for `ringside run`; it is for `ringside predict`");
   EXPECT_EQ(Refusal({"coordinator"}),

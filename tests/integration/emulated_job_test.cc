@@ -2,10 +2,16 @@
 // that these take.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/types.h>
 
 #include <algorithm>
+#include <cstdint>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "experiments/network/emulated_network.h"
 #include "tests/experiments/network/namespace_witness.h"
 #include "tests/integration/job.h"
@@ -14,6 +20,7 @@ namespace ringside {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 class EmulatedJobTest : public JobTest {
  protected:
@@ -136,6 +143,50 @@ TEST_F(EmulatedJobTest, NothingIsLeftAfterANormalEnd) {
   EXPECT_TRUE(witness.there());
   EXPECT_EQ(process->Wait(absl::Minutes(2)).status, 0) << process->output();
   EXPECT_TRUE(witness.AwaitGone(absl::Seconds(20)));
+}
+
+// By the eth0 of the network namespace of a process.
+int64_t BytesSent(pid_t pid) {
+  std::ifstream file(absl::StrCat("/proc/", pid, "/net/dev"));
+  std::string line;
+  while (std::getline(file, line)) {
+    absl::string_view rest = absl::StripLeadingAsciiWhitespace(line);
+    if (!absl::ConsumePrefix(&rest, "eth0:")) continue;
+    const std::vector<std::string> numbers = absl::StrSplit(rest, ' ', absl::SkipEmpty());
+    return numbers.size() > 8 ? std::stoll(numbers[8]) : 0;  // after 8 of what was received
+  }
+  return 0;
+}
+
+TEST_F(EmulatedJobTest, NothingIsLeftAfterSigkillInMidStream) {
+  for (const char* network : {"100mbit", "100mbit,1ms"}) {
+    for (const char* strategy : {"ring", "ps"}) {
+      const std::string name = absl::StrCat(strategy, "-", network);
+      SCOPED_TRACE(name);
+      std::vector<std::string> flags =
+          JobFlags(Flags(strategy, {"--steps=1000000", absl::StrCat("--network=", network),
+                                    absl::StrCat("--out=", folder(), "/", name)}));
+      flags.insert(flags.begin(), "run");
+      const auto process = TestProcess::Start(Command("ringside", flags));
+      pid_t worker = -1;
+      ASSERT_TRUE(AwaitCondition(
+          [&] {
+            worker = FindChild(process->pid(), "worker", "--rank=1");
+            return worker > 0 && BytesSent(worker) > 5'000'000;
+          },
+          absl::Minutes(1)))
+          << process->output();
+      std::vector<NamespaceWitness> witnesses;
+      for (const std::string& path : NamespacesHeldBy(process->pid())) witnesses.emplace_back(path);
+      EXPECT_EQ(witnesses.size(), std::string(strategy) == "ps" ? 5u : 4u);
+      process->Signal(SIGKILL);
+      EXPECT_EQ(process->Wait(absl::Seconds(20)).status, 128 + SIGKILL);
+      const absl::Time ended = absl::Now();
+      for (const NamespaceWitness& witness : witnesses)
+        EXPECT_TRUE(witness.AwaitGone(ended + kTakedown - absl::Now()));
+      EXPECT_THAT(AwaitNoProcessMatching(folder(), absl::Seconds(20)), IsEmpty());
+    }
+  }
 }
 
 }  // namespace

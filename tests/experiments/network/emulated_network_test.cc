@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 #include <linux/capability.h>
 #include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -13,6 +16,9 @@
 #include <string>
 #include <thread>
 
+#include "common/network/bind_address.h"
+#include "common/network/socket.h"
+#include "common/status_macros.h"
 #include "experiments/network/iproute2.h"
 #include "experiments/network/link_probe.h"
 #include "experiments/network/network_commands.h"
@@ -25,6 +31,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
@@ -42,6 +49,45 @@ TEST(PairsToProbeTest, AreAllForFewHostsAndNeighboursForMany) {
   EXPECT_THAT(PairsToProbe(7), SizeIs(7));
   EXPECT_THAT(PairsToProbe(7).back(), Pair(6, 0));
   EXPECT_THAT(PairsToProbe(200), SizeIs(32));
+}
+
+struct Stream {
+  std::unique_ptr<Socket> sender;
+  std::unique_ptr<Socket> receiver;
+};
+
+// From host 0 to host 1, of which nothing is read, and that TCP does not give up for a minute.
+absl::StatusOr<Stream> StartStream(const EmulatedNetwork& network) {
+  Stream stream;
+  std::unique_ptr<ListeningSocket> listener;
+  const absl::Time deadline = absl::Now() + kTimeout;
+  const std::string address = HostAddress(1);
+  RINGSIDE_RETURN_IF_ERROR(network.host(1).Run([&]() -> absl::Status {
+    const BindAddress bind = {address, address, {}};
+    RINGSIDE_ASSIGN_OR_RETURN(listener, ListeningSocket::Bind(bind));
+    return absl::OkStatus();
+  }));
+  RINGSIDE_RETURN_IF_ERROR(network.host(0).Run([&]() -> absl::Status {
+    RINGSIDE_ASSIGN_OR_RETURN(stream.sender,
+                              Socket::Connect({address, listener->port()}, deadline));
+    return absl::OkStatus();
+  }));
+  RINGSIDE_ASSIGN_OR_RETURN(stream.receiver, listener->Accept(deadline));
+  const int patience_ms = 60000;
+  for (const Socket* end : {stream.sender.get(), stream.receiver.get()})
+    setsockopt(end->fd(), IPPROTO_TCP, TCP_USER_TIMEOUT, &patience_ms, sizeof(patience_ms));
+  return stream;
+}
+
+// More than the link has taken when it returns.
+absl::Status Fill(Socket* sender) {
+  std::vector<uint8_t> block(1 << 20);
+  const iovec piece = {block.data(), block.size()};
+  for (;;) {
+    RINGSIDE_ASSIGN_OR_RETURN(const ByteStream::Transfer sent,
+                              sender->TryWrite(absl::MakeConstSpan(&piece, 1)));
+    if (sent.bytes == 0) return absl::OkStatus();
+  }
 }
 
 class EmulatedNetworkTest : public ::testing::Test {
@@ -135,13 +181,59 @@ TEST_F(EmulatedNetworkTest, NothingIsLeftOfItAndNothingOfItIsSeenOutside) {
     EXPECT_EQ(if_nametoindex("br0"), 0u);
     EXPECT_EQ(if_nametoindex("port0"), 0u);
     const NamespaceWitness of_host(network->host(1).path());
+    const NamespaceWitness of_control_host(network->control_host().path());
     const NamespaceWitness of_hub(network->hub().path());
     EXPECT_TRUE(of_host.there());
+    EXPECT_TRUE(of_control_host.there());
     EXPECT_TRUE(of_hub.there());
     network = nullptr;
-    EXPECT_TRUE(of_host.AwaitGone(kTimeout)) << spec;
-    EXPECT_TRUE(of_hub.AwaitGone(kTimeout)) << spec;
+    EXPECT_TRUE(of_host.AwaitGone(kTakedown)) << spec;
+    EXPECT_TRUE(of_control_host.AwaitGone(kTakedown)) << spec;
+    EXPECT_TRUE(of_hub.AwaitGone(kTakedown)) << spec;
   }
+}
+
+// As when all processes are killed at once, in either order.
+TEST_F(EmulatedNetworkTest, NothingIsLeftOfItThoughConnectionsAreCutInMidStream) {
+  for (const char* spec : {"50mbit", "50mbit,1ms"}) {
+    for (const bool sockets_first : {false, true}) {
+      SCOPED_TRACE(absl::StrCat(spec, sockets_first ? ", sockets first" : ", links first"));
+      auto network = Make(spec, 2);
+      const NamespaceWitness of_sender(network->host(0).path());
+      const NamespaceWitness of_receiver(network->host(1).path());
+      absl::StatusOr<Stream> stream = StartStream(*network);
+      ASSERT_TRUE(stream.ok()) << stream.status();
+      const absl::Status filled = Fill(stream->sender.get());
+      ASSERT_TRUE(filled.ok()) << filled;
+      if (sockets_first) *stream = Stream();
+      network = nullptr;
+      *stream = Stream();
+      EXPECT_TRUE(of_sender.AwaitGone(kTakedown));
+      EXPECT_TRUE(of_receiver.AwaitGone(kTakedown));
+    }
+  }
+}
+
+TEST_F(EmulatedNetworkTest, HostsReachTheControlHostAndNotWhereNobodyIs) {
+  const auto network = Make("1gbit,1ms", 1);
+  std::unique_ptr<ListeningSocket> listener;
+  const auto connect = [&network](const std::string& address, int port) {
+    return network->host(0).Run([&] {
+      const absl::Time deadline = absl::Now() + absl::Seconds(1);
+      return Socket::Connect({address, port}, deadline).status();
+    });
+  };
+  const absl::Status listens = network->control_host().Run([&]() -> absl::Status {
+    const BindAddress bind = {ControlAddress(), ControlAddress(), {}};
+    RINGSIDE_ASSIGN_OR_RETURN(listener, ListeningSocket::Bind(bind));
+    return absl::OkStatus();
+  });
+  ASSERT_TRUE(listens.ok()) << listens;
+  const absl::Status reached = connect(ControlAddress(), listener->port());
+  EXPECT_TRUE(reached.ok()) << reached;
+  const absl::Status nobody = connect(HostAddress(1), listener->port());
+  EXPECT_EQ(nobody.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(nobody.message()), Not(HasSubstr("refused")));
 }
 
 TEST_F(EmulatedNetworkTest, AToolThatRefusesSaysWhichCommandAndWhy) {

@@ -12,6 +12,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "experiments/network/emulated_network.h"
 #include "tests/experiments/network/namespace_witness.h"
 #include "tests/testing/process.h"
@@ -25,8 +26,7 @@ using ::testing::IsEmpty;
 namespace fs = std::filesystem;
 
 constexpr absl::Duration kTimeout = absl::Seconds(60);
-// Connections that were cut may hold a namespace that long.
-constexpr absl::Duration kTakedown = absl::Minutes(3);
+constexpr char kNetwork[] = "100mbit,1ms";
 
 class NetworkCliTest : public ::testing::Test {
  protected:
@@ -50,7 +50,7 @@ class NetworkCliTest : public ::testing::Test {
                    "--workers=2",
                    "--steps=2",
                    "--lease=2s",
-                   "--network=100mbit,1ms",
+                   absl::StrCat("--network=", kNetwork),
                    absl::StrCat("--out=", folder_, "/out")};
     config.argv.insert(config.argv.end(), more.begin(), more.end());
     return config;
@@ -63,22 +63,23 @@ class NetworkCliTest : public ::testing::Test {
 
   // Starts a job whose worker 1 hangs once all have joined, ends `ringside` by `signal`, and sees
   // all namespaces go.
-  void ExpectNothingLeftAfter(int signal) {
-    TestProcess::Config config = Run({});
+  void ExpectNothingLeftAfter(int signal, const std::string& network) {
+    TestProcess::Config config = Run({"--network=" + network});
     config.environment["FAKE_WORKER_1"] = "hang";
     const auto process = TestProcess::Start(config);
     ASSERT_TRUE(AwaitCondition(
         [this] { return absl::StrContains(Content("logs/worker-1.log"), "hangs"); }, kTimeout))
         << process->output();
-    const std::vector<ProcessEntry> members = DescendantsOf(process->pid());
-    ASSERT_EQ(members.size(), 3u);
+    ASSERT_EQ(DescendantsOf(process->pid()).size(), 3u);
     std::vector<NamespaceWitness> witnesses;
-    for (const ProcessEntry& member : members)
-      witnesses.emplace_back(absl::StrCat("/proc/", member.pid, "/ns/net"));
+    for (const std::string& path : NamespacesHeldBy(process->pid())) witnesses.emplace_back(path);
+    ASSERT_EQ(witnesses.size(), 5u);  // of the members, the coordinator and the hub
     for (const NamespaceWitness& witness : witnesses) EXPECT_TRUE(witness.there());
     process->Signal(signal);
     EXPECT_EQ(process->Wait(kTimeout).status, 128 + signal) << process->output();
-    for (const NamespaceWitness& witness : witnesses) EXPECT_TRUE(witness.AwaitGone(kTakedown));
+    const absl::Time ended = absl::Now();
+    for (const NamespaceWitness& witness : witnesses)
+      EXPECT_TRUE(witness.AwaitGone(ended + kTakedown - absl::Now()));
     EXPECT_THAT(AwaitNoProcessMatching(folder_, kTimeout), IsEmpty());
   }
 
@@ -101,9 +102,12 @@ TEST_F(NetworkCliTest, AReplacedShardIsOnTheSameHost) {
   EXPECT_THAT(Content("results.json"), HasSubstr("\"probes\""));
 }
 
-TEST_F(NetworkCliTest, NothingIsLeftAfterSigterm) { ExpectNothingLeftAfter(SIGTERM); }
-TEST_F(NetworkCliTest, NothingIsLeftAfterSigint) { ExpectNothingLeftAfter(SIGINT); }
-TEST_F(NetworkCliTest, NothingIsLeftAfterSigkill) { ExpectNothingLeftAfter(SIGKILL); }
+TEST_F(NetworkCliTest, NothingIsLeftAfterSigterm) { ExpectNothingLeftAfter(SIGTERM, kNetwork); }
+TEST_F(NetworkCliTest, NothingIsLeftAfterSigint) { ExpectNothingLeftAfter(SIGINT, kNetwork); }
+TEST_F(NetworkCliTest, NothingIsLeftAfterSigkill) { ExpectNothingLeftAfter(SIGKILL, kNetwork); }
+TEST_F(NetworkCliTest, NothingIsLeftAfterSigkillWithoutLatency) {
+  ExpectNothingLeftAfter(SIGKILL, "100mbit");
+}
 
 TEST_F(NetworkCliTest, RefusesInOneLine) {
   const auto refusal = [this](const std::vector<std::string>& flags) {
@@ -114,6 +118,9 @@ TEST_F(NetworkCliTest, RefusesInOneLine) {
   };
   EXPECT_THAT(refusal({"--network=fast"}),
               HasSubstr("--network=fast: \"fast\" must be a bandwidth"));
+  EXPECT_THAT(refusal({"--network=400gbit,1us"}),
+              HasSubstr("--network=400gbit,1us: the bandwidth of an emulated network must be at "
+                        "least 100kbit and at most 100gbit, e.g. --network=1gbit,100us"));
   EXPECT_THAT(refusal({"--listen=127.0.0.1"}),
               HasSubstr("--listen=127.0.0.1: must be empty with --network=100mbit,1ms"));
   EXPECT_THAT(refusal({"--strategy=local"}), HasSubstr("must be empty with --strategy=local"));

@@ -11,11 +11,17 @@ namespace {
 
 NetworkSpec Spec(const std::string& text) { return ParseNetworkSpec(text).value(); }
 
+// By which packets to other hosts come back when the host's device is gone.
+std::string Routes(const std::string& address) {
+  return "route add 10.7.0.0/16 dev eth0 scope link src " + address +
+         " table local\nroute add local 10.7.0.0/16 dev lo metric 1000 table local\n";
+}
+
 TEST(NetworkCommandsTest, EveryHostHasAnAddressOfItsOwn) {
   EXPECT_EQ(HostAddress(0), "10.7.1.1");
   EXPECT_EQ(HostAddress(249), "10.7.1.250");
   EXPECT_EQ(HostAddress(250), "10.7.2.1");
-  std::set<std::string> addresses = {HubAddress()};
+  std::set<std::string> addresses = {ControlAddress()};
   for (int host = 0; host < 256; ++host)
     EXPECT_TRUE(addresses.insert(HostAddress(host)).second) << host;
 }
@@ -35,23 +41,33 @@ TEST(NetworkCommandsTest, TheBucketHoldsAQuarterOfAMillisecondAndTheQueueASecond
 }
 
 TEST(NetworkCommandsTest, WithoutLatencyWiresAreVethPairs) {
-  EXPECT_EQ(HubDevices(),
-            "link set lo up\nlink add br0 type bridge\nlink set br0 up\n"
-            "addr add 10.7.0.1/16 dev br0\n");
+  EXPECT_EQ(HubDevices(), "link add br0 type bridge\nlink set br0 up\n");
   EXPECT_EQ(HostDevices(Spec("200mbit"), 3, "/proc/1/fd/2"),
             "link set lo up\nlink add eth0 type veth peer name port3 netns /proc/1/fd/2\n"
             "link set eth0 gso_max_size 4096\n"
-            "addr add 10.7.1.4/16 dev eth0\nlink set eth0 up\n");
+            "addr add 10.7.1.4/16 dev eth0\nlink set eth0 up\n" +
+                Routes("10.7.1.4"));
   EXPECT_EQ(PortDevices(Spec("200mbit"), 2),
+            "link set control master br0 up\n"
             "link set port0 gso_max_size 4096\nlink set port0 master br0 up\n"
             "link set port1 gso_max_size 4096\nlink set port1 master br0 up\n");
+}
+
+TEST(NetworkCommandsTest, TheControlHostsWireIsAVethPairThatIsNotShaped) {
+  const std::string made = "link set lo up\nlink add eth0 type veth peer name control netns /p\n";
+  const std::string up = "addr add 10.7.0.1/16 dev eth0\nlink set eth0 up\n" + Routes("10.7.0.1");
+  EXPECT_EQ(ControlDevices(Spec("1ms"), "/p"), made + up);
+  EXPECT_EQ(ControlDevices(Spec("200mbit,1ms"), "/p"),
+            made + "link set eth0 gso_max_size 4096\n" + up);
 }
 
 TEST(NetworkCommandsTest, WithLatencyTheDevicesAreThereAlready) {
   EXPECT_EQ(HostDevices(Spec("2ms"), 0, "/proc/1/fd/2"),
             "link set lo up\nlink set eth0 txqueuelen 10000\n"
-            "addr add 10.7.1.1/16 dev eth0\nlink set eth0 up\n");
+            "addr add 10.7.1.1/16 dev eth0\nlink set eth0 up\n" +
+                Routes("10.7.1.1"));
   EXPECT_EQ(PortDevices(Spec("2ms"), 1),
+            "link set control master br0 up\n"
             "link set port0 txqueuelen 10000\nlink set port0 master br0 up\n");
 }
 

@@ -10,23 +10,6 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-TEST(ReadNetworkTest, BandwidthAndLatencyInAnyUnit) {
-  const absl::optional<NetworkText> both = ReadNetwork("1gbit,100us");
-  ASSERT_TRUE(both.has_value());
-  EXPECT_EQ(both->bandwidth_mbit, 1000);
-  EXPECT_EQ(both->latency_us, 100);
-  EXPECT_EQ(ReadNetwork("200mbit")->bandwidth_mbit, 200);
-  EXPECT_FALSE(ReadNetwork("200mbit")->latency_us.has_value());
-  EXPECT_EQ(ReadNetwork("2.5ms, 512kbit")->latency_us, 2500);
-  EXPECT_EQ(ReadNetwork("2.5ms, 512kbit")->bandwidth_mbit, 0.512);
-}
-
-TEST(ReadNetworkTest, RefusesWhatIsNone) {
-  for (const char* text : {"", ",", "fast", "1gbit,2gbit", "100us,1ms", "-1gbit", "1gbit,x", "gbit",
-                           "nanus", "infmbit"})
-    EXPECT_FALSE(ReadNetwork(text).has_value()) << text;
-}
-
 TEST(SettingAxisTest, OfANetworkByWhatVaries) {
   std::vector<SettingAxis> axes = AxesOf("network", {"1gbit,100us", "200mbit,100us"});
   ASSERT_THAT(axes, SizeIs(1));
@@ -46,6 +29,22 @@ TEST(SettingAxisTest, OfANetworkByWhatVaries) {
   ASSERT_THAT(axes, SizeIs(2));
   EXPECT_EQ(axes[0].FileName(), "network_bandwidth");
   EXPECT_EQ(axes[1].FileName(), "network_latency");
+}
+
+TEST(SettingAxisTest, ReadsNetworksHoweverTheyAreTold) {
+  const SettingAxis bandwidth("network", SettingAxis::Quantity::kBandwidth);
+  const SettingAxis latency("network", SettingAxis::Quantity::kLatency);
+  EXPECT_EQ(bandwidth.Read("2.5ms,512kbit"), 0.512);
+  EXPECT_EQ(latency.Read("2.5ms,512kbit"), 2500);
+  EXPECT_EQ(bandwidth.Rest("2500us,512kbit"), "2.5ms");
+  // More than can be emulated is a place, too.
+  EXPECT_EQ(bandwidth.Read("400gbit"), 400'000);
+  EXPECT_FALSE(bandwidth.Read("100us").has_value());
+  for (const char* text : {"", ",", "fast", "1gbit,2gbit", "100us,1ms", "-1gbit", "1gbit,x"}) {
+    EXPECT_FALSE(bandwidth.Read(text).has_value()) << text;
+    EXPECT_FALSE(latency.Read(text).has_value()) << text;
+    EXPECT_EQ(latency.Rest(text), "") << text;
+  }
 }
 
 TEST(SettingAxisTest, ANetworkThatIsNotShapedHasNoPlace) {
