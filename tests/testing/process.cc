@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <iterator>
 #include <system_error>
 
@@ -54,9 +55,12 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   return pointers;
 }
 
+// What there is of it: a file of /proc may vanish with its process while it is read.
 std::string ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  return std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::ostringstream text;
+  text << file.rdbuf();  // unlike an iterator, does not throw
+  return text.str();
 }
 
 // POSIX rather than std::regex, whose templates GCC warns about under the sanitizers.
