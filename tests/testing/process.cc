@@ -15,8 +15,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <iterator>
+#include <sstream>
 #include <system_error>
 
 #include "absl/strings/numbers.h"
