@@ -67,7 +67,8 @@ std::string PairSentence(const std::string& a, const std::string& b, const PairT
   std::string text;
   for (const auto& [winner, ratios] : tally.wins) {
     const std::string count =
-        ratios.size() == comparisons
+        comparisons == 1 ? "their only comparison"
+        : ratios.size() == comparisons
             ? absl::StrCat("all ", comparisons, " comparisons")
             : absl::StrCat(ratios.size(), " of ", comparisons, " comparisons");
     absl::StrAppend(&text, text.empty() ? "" : "; ", winner, " was faster than ",

@@ -21,6 +21,7 @@ namespace ringside {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -218,6 +219,15 @@ TEST(PlainVerdictTest, SumsUpWhatAllComparisonsSay) {
                   "no significant difference."));
   comparison.add_gates()->set_passed(false);
   EXPECT_THAT(PlainVerdict(comparison), IsEmpty());
+}
+
+TEST(PlainVerdictTest, TwoThatMetOnceHaveNoPlural) {
+  ComparisonResult comparison;
+  *comparison.add_contrasts() = MakeContrast("ring", 1.5, true);
+  *comparison.add_contrasts() = MakeContrast("ring", 2, true);
+  comparison.mutable_contrasts(1)->set_slower("local");
+  EXPECT_THAT(PlainVerdict(comparison),
+              Contains("ring was faster than ps in their only comparison (1.50 times as fast)."));
 }
 
 TEST(GlossaryTest, ExplainsEverySeries) {
