@@ -49,11 +49,9 @@ double NormalQuantile(double p) {
 
 double Ceiling(double a, double b) { return std::ceil(a / b - 1e-12); }
 
-double CommunicationEnd(const StepJob& job, const std::vector<double>& ready,
-                        const std::vector<double>& seconds) {
+double CommunicationEnd(const std::vector<double>& ready, const std::vector<double>& seconds) {
   double end = 0;
   for (size_t i = 0; i < ready.size(); ++i) end = std::max(end, ready[i]) + seconds[i];
-  static_cast<void>(job);
   return end;
 }
 
@@ -62,7 +60,7 @@ double RingEnd(const StepJob& job, const std::vector<double>& ready) {
   for (const ModelBucket& bucket : job.buckets) {
     seconds.push_back(RingBucketSeconds(job, bucket.elements));
   }
-  return CommunicationEnd(job, ready, seconds);
+  return CommunicationEnd(ready, seconds);
 }
 
 // Bytes of a bucket that leave the busiest host on push and on pull.
@@ -103,7 +101,7 @@ double ServerEnd(const StepJob& job, const std::vector<double>& ready) {
                                                  : std::max(part.push, part.work));
     pull += part.pull;
   }
-  const double end = CommunicationEnd(job, ready, overlapping) + 2 * job.network.latency_s;
+  const double end = CommunicationEnd(ready, overlapping) + 2 * job.network.latency_s;
   if (!job.pull_overlaps_push) return end + pull + 2 * job.costs.alpha_s;
   // The last unit: folded, sent to all workers, received.
   const LinkCosts& costs = job.costs;

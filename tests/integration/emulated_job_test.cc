@@ -7,6 +7,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -48,6 +52,25 @@ class EmulatedJobTest : public JobTest {
     std::vector<std::string> flags = Flags(strategy, more);
     flags.insert(flags.end(), {"--steps=5", "--warmup_steps=1"});
     return Run(name, flags).runs(0);
+  }
+
+  // `ringside run`, which goes on.
+  std::unique_ptr<TestProcess> StartRun(const std::vector<std::string>& own_flags) const {
+    std::vector<std::string> flags = JobFlags(own_flags);
+    flags.insert(flags.begin(), "run");
+    return TestProcess::Start(Command("ringside", flags));
+  }
+
+  // Rank 1 of a job, once it is there and `ready`; -1: it has not been for a minute.
+  static pid_t AwaitWorker(TestProcess* job, const std::function<bool(pid_t worker)>& ready) {
+    pid_t worker = -1;
+    const bool found = AwaitCondition(
+        [&] {
+          worker = FindChild(job->pid(), "worker", "--rank=1");
+          return worker > 0 && ready(worker);
+        },
+        absl::Minutes(1));
+    return found ? worker : -1;
   }
 
   static std::vector<std::string> Hosts(const RunResult& run) {
@@ -127,18 +150,10 @@ TEST_F(EmulatedJobTest, RunsOfAComparisonKeepTheirNetwork) {
 }
 
 TEST_F(EmulatedJobTest, NothingIsLeftAfterANormalEnd) {
-  std::vector<std::string> flags =
-      JobFlags(Flags("ring", {"--steps=40", "--network=100mbit", "--out=" + folder() + "/out"}));
-  flags.insert(flags.begin(), "run");
-  const auto process = TestProcess::Start(Command("ringside", flags));
-  pid_t worker = -1;
-  ASSERT_TRUE(AwaitCondition(
-      [&] {
-        worker = FindChild(process->pid(), "worker", "--rank=1");
-        return worker > 0;
-      },
-      absl::Minutes(1)))
-      << process->output();
+  const auto process =
+      StartRun(Flags("ring", {"--steps=40", "--network=100mbit", "--out=" + folder() + "/out"}));
+  const pid_t worker = AwaitWorker(process.get(), [](pid_t /*worker*/) { return true; });
+  ASSERT_GT(worker, 0) << process->output();
   const NamespaceWitness witness(absl::StrCat("/proc/", worker, "/ns/net"));
   EXPECT_TRUE(witness.there());
   EXPECT_EQ(process->Wait(absl::Minutes(2)).status, 0) << process->output();
@@ -163,19 +178,12 @@ TEST_F(EmulatedJobTest, NothingIsLeftAfterSigkillInMidStream) {
     for (const char* strategy : {"ring", "ps"}) {
       const std::string name = absl::StrCat(strategy, "-", network);
       SCOPED_TRACE(name);
-      std::vector<std::string> flags =
-          JobFlags(Flags(strategy, {"--steps=1000000", absl::StrCat("--network=", network),
+      const auto process =
+          StartRun(Flags(strategy, {"--steps=1000000", absl::StrCat("--network=", network),
                                     absl::StrCat("--out=", folder(), "/", name)}));
-      flags.insert(flags.begin(), "run");
-      const auto process = TestProcess::Start(Command("ringside", flags));
-      pid_t worker = -1;
-      ASSERT_TRUE(AwaitCondition(
-          [&] {
-            worker = FindChild(process->pid(), "worker", "--rank=1");
-            return worker > 0 && BytesSent(worker) > 5'000'000;
-          },
-          absl::Minutes(1)))
-          << process->output();
+      const pid_t worker =
+          AwaitWorker(process.get(), [](pid_t worker) { return BytesSent(worker) > 5'000'000; });
+      ASSERT_GT(worker, 0) << process->output();
       std::vector<NamespaceWitness> witnesses;
       for (const std::string& path : NamespacesHeldBy(process->pid())) witnesses.emplace_back(path);
       EXPECT_EQ(witnesses.size(), std::string(strategy) == "ps" ? 5u : 4u);
